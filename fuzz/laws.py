@@ -104,7 +104,7 @@ def verifies(data: bytes) -> None:
 
 @contextmanager
 def builds() -> Iterator[Law]:
-    """A model file in a package: its build, its text's, and that with its description have the same message."""
+    """A model file in a package: its build, its text's, and that with its description have the same bytes."""
     with tempfile.TemporaryDirectory() as top:
 
         def holds(data: bytes) -> None:

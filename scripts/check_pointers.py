@@ -5,6 +5,10 @@ A pointer states the size and the SHA-256 of a file that may not be public. In t
 another form. Each model is compiled, and its files are compared with the pointers. Apple's compiler writes the entries
 of a map in any order, so that all orders are tried, in maps of up to six entries.
 
+The analytics hold the hash of the compiled `.mlmodel`. protobuf writes the maps of a model in an order that changes
+from process to process, by the address of a variable (`_upb_Seed` of protobuf 6.33, `upb/hash/common.c`). A package
+that was saved again has another hash, and its pointer to the analytics is then DIFFERENT.
+
 A model without its weights is compiled with made-up ones, and its weights are not compared. `model.mil` and
 `metadata.json` are never compared: they depend on the compiler's versions, and on more than 720 orders. The script
 needs the tests' requirements.

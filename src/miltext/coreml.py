@@ -44,16 +44,13 @@ def loader_of(model: Model) -> tuple[Any, Callable[[], Any]]:
     coremltools = _coremltools()
     from coremltools.converters.mil.frontend.milproto.load import load
 
-    from miltext.descriptions.program_descriptions import describe, known_version
+    from miltext.descriptions.program_descriptions import own_head
 
     spec = coremltools.proto.Model_pb2.Model()
     if model.spec is not None:
         spec.ParseFromString(model.spec.SerializeToString())
     else:
-        description = describe(model.program, None)
-        version = model.specification_version or known_version(model.program, description)
-        spec.specificationVersion = version
-        spec.description.ParseFromString(description.SerializeToString())
+        spec.ParseFromString(own_head(model.program, version=model.specification_version).SerializeToString())
         spec.mlProgram.ParseFromString(model.program.SerializeToString())
     return spec, partial(load, spec, spec.specificationVersion, str(_weights_folder(model)))
 

@@ -165,7 +165,7 @@ def test_an_unknown_type_is_reported_if_nothing_else_is_wrong() -> None:
         ),
         (
             f"{LISTS} _ y = custom_layer({CUSTOM});",
-            "it does not follow from what `custom_layer` is given here; check that, or write the type out",
+            "it does not follow from the arguments of `custom_layer`; check them, or write the type out",
         ),
     ],
 )

@@ -314,7 +314,7 @@ CONFLICTS: list[tuple[str, dict[str, Any], str]] = [
     (
         "constexpr_lut_to_dense",
         TABLE,
-        "has vectors of 2, so `vector_axis` must say along which dimension of `indices` they go",
+        "has vectors of 2, so `vector_axis` must give their dimension of `indices`",
     ),
     ("matmul", {"x": X, "y": t("fp32", 5, 6)}, "has 5 rows, and `x` has 4 columns: [2, 3, 4] times [5, 6]"),
     (
@@ -322,7 +322,7 @@ CONFLICTS: list[tuple[str, dict[str, Any], str]] = [
         {"x": IMAGE, "weight": t("fp32", 5, 3, 1, 1)},
         "must be of shape [5, 4, 1, 1], not [5, 3, 1, 1]: `x` has 4 channels in 1 group",
     ),
-    ("reshape", {"x": X, "shape": (5, 5)}, "asks for [5, 5], 25 elements, and `x`, [2, 3, 4], has 24"),
+    ("reshape", {"x": X, "shape": (5, 5)}, "requests [5, 5], 25 elements, and `x`, [2, 3, 4], has 24"),
     (
         "concat",
         {"values": [X, t("fp32", 2, 5, 4)], "axis": 0},

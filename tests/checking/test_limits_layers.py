@@ -246,14 +246,14 @@ WRONG: list[tuple[str, Arguments, str]] = [
     ("conv_quantized", {"nbits": "9"}, "MIL518 `nbits` of `conv_quantized` takes numbers from 1 to 8, not 9"),
     ("conv_quantized", {"quantization_type": '"LUT"'}, "MIL519 `quantization_type` of `conv_quantized` takes `linear`"),
     ("conv_quantized", {"x": V(1, 6, 8, 8)}, "MIL515 `weight` of `conv_quantized` must be of shape [6, 3, 3, 3], not"),
-    ("conv_transpose", {"bias": V(5)}, "MIL515 `bias` of `conv_transpose` must be of shape [6], not [5]: so many"),
+    ("conv_transpose", {"bias": V(5)}, "MIL515 `bias` of `conv_transpose` must be of shape [6], not [5]: one number"),
     ("conv_transpose", {"x": V(1, 5, 8, 8)}, "MIL515 `weight` of `conv_transpose` must be of shape [5, 3, 3, 3], not"),
     ("conv_transpose", {"groups": "3"}, "MIL518 `groups` of `conv_transpose` is 3, and the 4 channels of `x` do not"),
     ("conv_transpose", {"output_shape": "[1, 5, 15, 17]"}, "MIL518 `output_shape` of `conv_transpose` must begin with"),
     (
         "conv_transpose",
         {"output_shape": "[1, 6, 15, 40]"},
-        "MIL518 `output_shape` of `conv_transpose` asks for 40 at axis 3",
+        "MIL518 `output_shape` of `conv_transpose` requests 40 at axis 3",
     ),
     ("conv_transpose", {"output_shape": "[15, 17]"}, "MIL515 `output_shape` of `conv_transpose` must be of shape [4]"),
     (
@@ -278,7 +278,7 @@ WRONG: list[tuple[str, Arguments, str]] = [
     (
         "max_pool",
         {"ceil_mode": "true", "pad_type": '"same"'},
-        "MIL518 `ceil_mode` of `max_pool` is true, which goes with",
+        "MIL518 `ceil_mode` of `max_pool` is true, which requires",
     ),
     ("max_pool", {"ceil_mode": "true", "pad": "[1, 0, 0, 0]"}, "MIL518 `pad` of `max_pool` adds 1 before and 0 after;"),
     ("l2_pool", {"x": V(1, 4, 8, 8, 8)}, "MIL514 `x` of `l2_pool` takes a tensor of rank 3 to 4, [n, c, *d], not"),
@@ -424,7 +424,7 @@ WRONG: list[tuple[str, Arguments, str]] = [
     (
         "crop_resize",
         {"box_indices": None},
-        "MIL515 `boxes` of `crop_resize` has 3 boxes, and `x` 2 in its batch; say in",
+        "MIL515 `boxes` of `crop_resize` has 3 boxes, and `x` 2 in its batch; give the",
     ),
     (
         "crop_resize",

@@ -116,6 +116,54 @@ def test_what_does_not_follow_stays(body: str) -> None:
     assert miltext.parse(whole) == miltext.parse(text)
 
 
+LISTS = """
+    list<tensor<fp32, [3]>, 1> l = make_list(dtype = string("fp32"), elem_shape = int32(3), init_length = int32(1));
+    list<tensor<fp32, [3]>, 1> w = list_write(index = int32(0), ls = l, value = v);
+    list<tensor<fp32, [3]>, 1> s = list_scatter(indices = i, ls = w, value = x);
+    tensor<fp32, [2, 3]> y = list_gather(indices = i, ls = s);
+"""
+LOOP = """
+    list<tensor<fp32, [3]>, 1> l = make_list(dtype = string("fp32"), elem_shape = int32(3), init_length = int32(1));
+    list<tensor<fp32, [3]>, 1> s, int32 n = while_loop(loop_vars = (l, int32(0)))
+    (list<tensor<fp32, [3]>, 1> a, int32 b) {
+    bool c = less(x = b, y = int32(2));
+    } -> (c)
+    (list<tensor<fp32, [3]>, 1> a, int32 b) {
+    list<tensor<fp32, [3]>, 1> d = list_scatter(indices = i, ls = a, value = x);
+    int32 e = add(x = b, y = int32(1));
+    } -> (d, e);
+    tensor<fp32, [2, 3]> y = list_gather(indices = i, ls = s);
+"""
+
+
+def of_lists(body: str, size: str = "?", length: str = "1") -> str:
+    inputs = f"tensor<fp32, [3]> v, tensor<fp32, [{size}, 3]> x, tensor<int32, [2]> i"
+    return function(body.replace(">, 1>", f">, {length}>"), inputs)
+
+
+@pytest.mark.parametrize("length", ["1", "4", "?"])
+@pytest.mark.parametrize("size", ["?", "2"])
+@pytest.mark.parametrize("body", [LISTS, LOOP], ids=["operations", "loop"])
+def test_the_stated_length_of_a_list_stays(body: str, size: str, length: str) -> None:
+    text = miltext.format_text(of_lists(body, size, length))
+    assert anew(text) == text
+    assert complete_anew(text)[1] == miltext.check(text)
+
+
+@pytest.mark.parametrize("size", ["?", "2"])
+def test_a_list_has_the_length_that_it_had_before(size: str) -> None:
+    text = of_lists(LISTS, size)
+    longer = text.replace(">, 1> l", ">, 4> l")
+    assert anew(longer) == of_lists(LISTS, size, "4")
+    grown = text.replace(">, 1> w", ">, ?> w")
+    assert anew(grown) == grown
+
+
+def test_a_list_of_other_elements_keeps_its_length() -> None:
+    text = of_lists(LISTS).replace("int32(3)", "int32(5)").replace("[3]> v", "[5]> v").replace(", 3]> x", ", 5]> x")
+    assert anew(text) == text.replace("fp32, [3]>", "fp32, [5]>").replace("[2, 3]> y", "[2, 5]> y")
+
+
 def test_a_type_that_becomes_more_exact() -> None:
     text = function("tensor<fp32, [1, ?, ?, ?]> y = relu(x = x);")
     assert anew(text) == text.replace("[1, ?, ?, ?]", "[1, 3, 8, 8]")

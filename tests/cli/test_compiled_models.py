@@ -99,7 +99,7 @@ def test_edits_are_compiled_at_once(tmp_path: Path) -> None:
 
 def test_what_is_refused_explains_how_to_allow_it(tmp_path: Path) -> None:
     spec = unary("x", "y")
-    spec.specificationVersion = 8
+    spec.specificationVersion = 11
     package = write_package(tmp_path / "P.mlpackage", spec.SerializeToString())
     output = tmp_path / "P.mlmodelc"
     result = invoked("build", package, "-o", output, "--no-check")

@@ -35,7 +35,7 @@ def test_it_prints_checks_runs_builds_and_compares(shown: str) -> None:
     assert COMMAND.findall(shown) == ["print", "check", "run", "print", "build", "diff"]
     told = steps(shown)
     assert "did you mean `softmax`?" in told["check"]
-    assert "asks for [1, 69], 69 elements" in told["check"]
+    assert "requests [1, 69], 69 elements" in told["check"]
     assert "\n2 errors in 1 program\n" in told["check"]
     assert re.search(r"classLabel_probs .*circle.*square.*triangle", told["run"])
     assert "operation: relu -> tanh" in told["diff"]

@@ -62,14 +62,15 @@ def test_a_package_of_flexible_sizes(tmp_path: Path) -> None:
     assert "[?, " in miltext.to_text(model.program)
 
 
-def test_a_compiled_model_holds_guesses_if_they_are_allowed(tmp_path: Path) -> None:
-    asked = ("--seed", 1, "--opset", "ios17", "--ops", 2, "-o", tmp_path / "M.mlmodelc")
-    refused = called(*asked)
-    assert refused.exit_code == 1
-    assert "MIL441" in refused.stderr
-    assert "--allow-unproven" in refused.stderr
-    assert called(*asked, "--allow-unproven").exit_code == 0
-    assert (tmp_path / "M.mlmodelc" / "model.mil").exists()
+@pytest.mark.parametrize("opset", ["ios15", "ios16", "ios17", "ios18", "ios26"])
+def test_a_compiled_model_of_each_opset_needs_no_leave(opset: str, tmp_path: Path) -> None:
+    asked = ("--seed", 1, "--opset", opset, "--ops", 2, "-o", tmp_path / "M.mlmodelc")
+    made = called(*asked)
+    assert made.exit_code == 0, made.stderr
+    assert "MIL441" not in made.stderr
+    text = (tmp_path / "M.mlmodelc" / "model.mil").read_bytes()
+    assert called(*asked, "--allow-unproven", "--force").exit_code == 0
+    assert (tmp_path / "M.mlmodelc" / "model.mil").read_bytes() == text
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:

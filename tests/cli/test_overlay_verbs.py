@@ -199,16 +199,20 @@ def reduce(package: Path, folder: Path) -> None:
 
 @verb("merge")
 def merge(package: Path, folder: Path) -> None:
-    ours, theirs = folder / "Ours.mlpackage", folder / "Theirs.mlpackage"
+    ours, theirs, out = folder / "Ours.mlpackage", folder / "Theirs.mlpackage", folder / "N.mlpackage"
     told("rename", package, "x", "image", "-o", ours)
     shutil.copytree(package, theirs)
     (theirs / METADATA).write_bytes(laid_out({**FUTURE, "MLModelAuthorKey": "over, too"}))
-    told("merge", package, ours, theirs, "-o", folder / "N.mlpackage")
-    read = open_model(folder / "N.mlpackage")
+    found = miltext("merge", package, ours, theirs, "-o", out)
+    assert (found.returncode, b"not kept: Data/notes.txt\n" in found.stderr) == (0, True)
+    renamed = {**FEATURES_TABLE, "Inputs": {"image": FEATURES_TABLE["Inputs"]["x"]}}
+    assert tables(out) == ({**FUTURE, "MLModelAuthorKey": "over, too"}, renamed)
+    read = open_model(out)
     assert read.description is not None
-    assert read.description.metadata.author == "over, too"
+    assert read.description.metadata.author == own(out).description.metadata.author == "over, too"
     (entry,) = read.description.input
     assert (entry.name, entry.shortDescription) == ("image", "over x")
+    told("check", out)
 
 
 # ---- the table

@@ -12,12 +12,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from support.containers import LFS, NEURAL_NETWORK, TEXT, pipeline, write, write_package, write_pipeline_bundle
+from support.pipelines import piped, unary, write_compiled
 
 import miltext
 from miltext.cli import command
 from miltext.cli.pipeline_texts import file_name
 from miltext.containers.opening import open_model
 from miltext.containers.programs import TextModel
+from miltext.descriptions.program_descriptions import describe
 from miltext.drafting.building import build
 from miltext.models.model import Stage
 from miltext.schema.proto import Model as Spec
@@ -296,3 +298,70 @@ def test_the_text_of_an_only_program_is_written_to_a_file(tmp_path: Path) -> Non
     assert printed(path).startswith("// 0: neuralNetwork\n// 1: mlProgram\n")
     run("print", path, "-o", tmp_path / "texts")
     assert [each.name for each in (tmp_path / "texts").iterdir()] == ["1.mil"]
+
+
+# ---- and back
+
+
+def only_program_in(place: str) -> Spec:
+    """A pipeline with an only ML Program: beside others, alone, or in a pipeline inside."""
+    program = described()
+    if place == "beside others":
+        return pipeline(NETWORK, program, NETWORK, names=("a", "b", "c"))
+    return pipeline(program) if place == "alone" else pipeline(NETWORK, pipeline(program, NETWORK))
+
+
+def described() -> Spec:
+    made = a_program()
+    made.description.CopyFrom(describe(made.mlProgram, None))
+    return made
+
+
+PLACES = ["beside others", "alone", "inside"]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("way", [[], ["--draft"]], ids=["text", "draft"])
+def test_build_takes_the_only_program_that_print_takes(way: list[str], place: str, tmp_path: Path) -> None:
+    package, text = tmp_path / "P.mlpackage", tmp_path / "x.mil"
+    write_package(package, only_program_in(place).SerializeToString())
+    assert run("print", package, *way, "-o", text).exit_code == 0
+    text.write_text(text.read_text(encoding="utf-8").replace("relu", "tanh"), encoding="utf-8")
+    chosen = ["--model", open_model(package).programs()[0].place]
+    for words, name in (([], "A.mlpackage"), (chosen, "B.mlpackage")):
+        made = run("build", text, "--from", package, "-o", tmp_path / name, *words)
+        assert made.exit_code == 0, made.stderr
+    found = [open_model(tmp_path / name).spec for name in ("A.mlpackage", "B.mlpackage")]
+    wanted = only_program_in(place)
+    wanted.ParseFromString(wanted.SerializeToString().replace(b"relu", b"tanh"))
+    assert found == [wanted, wanted]
+
+
+def test_build_takes_the_only_program_of_a_compiled_pipeline(tmp_path: Path) -> None:
+    bundle, text = write_compiled(tmp_path / "P.mlmodelc", piped(unary("x", "y"))), tmp_path / "x.mil"
+    assert run("print", bundle, "-o", text).exit_code == 0
+    text.write_text(text.read_text(encoding="utf-8").replace("tanh", "sigmoid"), encoding="utf-8")
+    made = run("build", text, "--from", bundle, "-o", tmp_path / "N.mlpackage")
+    assert made.exit_code == 0, made.stderr
+    (stage,) = open_model(tmp_path / "N.mlpackage").programs()
+    assert stage.model.program.functions["main"] == miltext.parse(text.read_text(encoding="utf-8")).functions["main"]
+
+
+def test_build_asks_which_model_of_a_compiled_pipeline(tmp_path: Path) -> None:
+    write_pipeline_bundle(tmp_path / "P.mlmodelc")
+    (tmp_path / "x.mil").write_text(TEXT)
+    made = run("build", tmp_path / "x.mil", "--from", tmp_path / "P.mlmodelc", "-o", tmp_path / "N.mlpackage")
+    assert "MIL257" in made.stderr
+
+
+def test_build_asks_which_of_several_programs_is_meant(package: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.mil").write_text(TEXT)
+    made = run("build", tmp_path / "x.mil", "--from", package, "-o", tmp_path / "N.mlpackage")
+    assert (made.exit_code, "MIL257" in made.stderr) == (1, True)
+
+
+def test_build_takes_no_program_where_there_is_none(tmp_path: Path) -> None:
+    write_package(tmp_path / "P.mlpackage", pipeline(NETWORK).SerializeToString())
+    (tmp_path / "x.mil").write_text(TEXT)
+    made = run("build", tmp_path / "x.mil", "--from", tmp_path / "P.mlpackage", "-o", tmp_path / "N.mlpackage")
+    assert (made.exit_code, "MIL257" in made.stderr) == (1, True)

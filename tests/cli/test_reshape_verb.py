@@ -83,7 +83,7 @@ def test_infer_all_of_a_file_onto_itself() -> None:
 def test_infer_all_that_fails_writes_nothing() -> None:
     Path("baked.mil").write_text(BAKED.replace("8, 8]> x", "4, 4]> x"))
     told = refused("infer", "baked.mil", "--all", "-o", "new.mil")
-    assert "baked.mil:6:59: error[MIL521]: `shape` of `reshape` asks for [1, 192], 192 elements" in told
+    assert "baked.mil:6:59: error[MIL521]: `shape` of `reshape` requests [1, 192], 192 elements" in told
     assert "baked.mil:5:50: note: change this literal, which was made for other sizes; [1, 48] fits" in told
     assert not Path("new.mil").exists()
 

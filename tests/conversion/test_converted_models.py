@@ -314,7 +314,7 @@ def test_warnings_are_shown(tmp_path: Path) -> None:
     (tmp_path / "m.mil").write_text(draft("y = add(x, -1e9);", "y"))
     status, _, errors = run(tmp_path / "m.mil", "--to", "fp16", "-o", tmp_path / "N.mlpackage")
     assert status == 0
-    assert "warning[MIL437]: `y.y` goes up to 1e+09, and fp16 to 65504: `y` stays fp32" in errors
+    assert "warning[MIL437]: `y.y` reaches 1e+09, beyond 65504, the greatest number of fp16: `y` stays fp32" in errors
 
 
 @pytest.mark.parametrize(

@@ -61,14 +61,14 @@ def test_what_only_casts_take_stays_exact(name: str) -> None:
 )
 def test_casts_of_numbers_that_may_be_rounded_are_warned_of_once(body: str, inputs: str, warned: bool) -> None:
     made = convert(draft(body, "y", inputs), "fp16")
-    told = "`f` gives whole numbers as fp16, which rounds those beyond 2048"
+    told = "`f` gives integers as fp16, which rounds integers beyond 2048"
     assert [each.message for each in made.warnings] == [told] * warned
 
 
 def test_many_casts_are_one_warning() -> None:
     body = "".join(f'f{index} = cast(n, "fp32"); y{index} = relu(f{index});' for index in range(5))
     [told] = convert(draft(body, "y0, y1, y2, y3, y4", INPUTS), "fp16").warnings
-    assert told.message.startswith("`f0`, `f1`, `f2` and 2 more give whole numbers as fp16")
+    assert told.message.startswith("`f0`, `f1`, `f2` and 2 more give integers as fp16")
 
 
 def test_to_fp32_warns_of_nothing() -> None:

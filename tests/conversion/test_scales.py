@@ -71,7 +71,9 @@ def test_a_scale_that_fp16_would_raise_stays(scale: str) -> None:
     np.testing.assert_array_equal(before, after)
     [told] = made.warnings
     smallest = "1e-08" if "8)" in scale else "1e-12"
-    assert told.message == f"`w` has a scale of {smallest}, and fp16 none below 5.96e-08: `w`, `y` stay fp32"
+    assert (
+        told.message == f"`w` has a scale of {smallest}, below 5.96e-08, the least number of fp16: `w`, `y` stay fp32"
+    )
     assert made.changes == {}
 
 

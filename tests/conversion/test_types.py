@@ -193,7 +193,7 @@ CASES: dict[str, tuple[str, str, str, list[str]]] = {
     ),
 }
 
-ROUNDED = {"words that name a data type": ["`a` gives whole numbers"]}
+ROUNDED = {"words that name a data type": ["`a` gives integers"]}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -269,7 +269,7 @@ def test_the_casts_at_the_border_match_coremltools() -> None:
             "a = add(x = x, y = -1e9); y = softmax(x = a, axis = -1);",
             "y",
             ['y = cast(softmax(cast(add(x, -1000000000.0), "fp16")), "fp32");'],
-            "`a.y` goes up to 1e+09, and fp16 to 65504: `a` stays fp32",
+            "`a.y` reaches 1e+09, beyond 65504, the greatest number of fp16: `a` stays fp32",
         ),
         (
             (
@@ -278,19 +278,19 @@ def test_the_casts_at_the_border_match_coremltools() -> None:
             ),
             "y",
             None,
-            "`c` goes up to 1e+09, and fp16 to 65504: `a`, `b`, `d` and 1 more stay fp32",
+            "`c` reaches 1e+09, beyond 65504, the greatest number of fp16: `a`, `b`, `d` and 1 more stay fp32",
         ),
         (
             f"{WIDE} t = transpose(x = c, perm = [1, 0]); u = transpose(x = t, perm = [1, 0]); y = add(x = x, y = u);",
             "y",
             None,
-            "`c` goes up to 1e+09, and fp16 to 65504: `t`, `u`, `y` stay fp32",
+            "`c` reaches 1e+09, beyond 65504, the greatest number of fp16: `t`, `u`, `y` stay fp32",
         ),
         (
             WIDE + LOOP.replace("START", "c"),
             "y",
             None,
-            "`c` goes up to 1e+09, and fp16 to 65504: `y` stays fp32",
+            "`c` reaches 1e+09, beyond 65504, the greatest number of fp16: `y` stays fp32",
         ),
         (
             (
@@ -299,7 +299,7 @@ def test_the_casts_at_the_border_match_coremltools() -> None:
             ),
             "y",
             None,
-            "`w` goes up to 128000, and fp16 to 65504: `w`, `y` stay fp32",
+            "`w` reaches 128000, beyond 65504, the greatest number of fp16: `w`, `y` stay fp32",
         ),
     ],
     ids=["inline", "shared", "through other operations", "into a loop", "compressed"],
@@ -320,7 +320,9 @@ def test_what_stays_computes_the_same_where_fp16_has_the_result() -> None:
 def test_a_returned_constant_beyond_fp16_is_cast_and_reported() -> None:
     body = WIDE + "tensor<fp32, [2, 3]> y = cond(pred = p) () { } -> (c) () { } -> (x);"
     made = convert(draft(body, "y", BOTH), "fp16")
-    assert [each.message for each in made.warnings] == ["`c` goes up to 1e+09, and fp16 to 65504: `c` stays fp32"]
+    assert [each.message for each in made.warnings] == [
+        "`c` reaches 1e+09, beyond 65504, the greatest number of fp16: `c` stays fp32"
+    ]
 
 
 def test_a_list_cannot_take_what_stays_fp32() -> None:
@@ -376,7 +378,7 @@ def test_io_returns_fp16_from_operations_that_stay(body: str) -> None:
 
 
 def test_io_requests_an_opset_that_has_fp16_there() -> None:
-    with pytest.raises(ModelError, match=r"MIL439.*`x` of `main` cannot be fp16 in ios15: ios16 brought that"):
+    with pytest.raises(ModelError, match=r"MIL439.*`x` of `main` cannot be fp16 in ios15: ios16 and later allow it"):
         convert(draft("y = relu(x = x);", "y", opset="ios15"), "fp16", io=True)
     assert convert(draft("y = relu(x = x);", "y", opset="ios16"), "fp16", io=True).lines == ["y = relu(x);"]
     half = draft('h = cast(x = x, dtype = "fp16"); y = cast(x = h, dtype = "int32");', "y", "bool x", "ios15")

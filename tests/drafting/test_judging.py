@@ -166,7 +166,7 @@ def test_a_draft_is_checked_once_and_refused_as_ever(tmp_path: Path, monkeypatch
 
 
 def test_a_text_without_findings_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from miltext.checking import programs
+    from miltext.checking import findings
 
     read: list[str] = []
 
@@ -174,7 +174,7 @@ def test_a_text_without_findings_is_read_once(tmp_path: Path, monkeypatch: pytes
         read.append(text)
         return parse_tree(text, **how)
 
-    monkeypatch.setattr(programs, "parse_tree", counted)
+    monkeypatch.setattr(findings, "parse_tree", counted)
     built(BASE, tmp_path / "New.mlpackage")
     assert read == []
     built(GELU, tmp_path / "Other.mlpackage")

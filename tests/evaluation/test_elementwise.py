@@ -215,12 +215,12 @@ def test_integers_are_not_divided_by_zero(name: str, shape: tuple[int, ...]) -> 
     if not y.size:
         assert applied(f"{name}(x, y)", {"x": x, "y": y})[0].shape == shape
         return
-    with pytest.raises(OperationFailure, match="`y` has a 0"):
+    with pytest.raises(OperationFailure, match="integer division by zero: `y` contains a 0"):
         applied(f"{name}(x, y)", {"x": x, "y": y})
 
 
 def test_integers_are_not_raised_to_negative_powers() -> None:
-    with pytest.raises(OperationFailure, match="`y` has a negative number"):
+    with pytest.raises(OperationFailure, match="integer power with a negative exponent"):
         applied("pow(x, y)", {"x": np.array([2, 1], np.int32), "y": np.array([1, -1], np.int32)})
 
 

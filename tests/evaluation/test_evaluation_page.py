@@ -24,7 +24,7 @@ def test_the_examples_run_unchanged(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_operations_that_it_names_are_there() -> None:
-    section = PAGE.partition("## What some operations do\n")[2].partition("\n## ")[0]
+    section = PAGE.partition("## Behaviour of some operations\n")[2].partition("\n## ")[0]
     named = set(re.findall(r"`([a-z_]+)`", section))
     assert named & RULES.keys() > {"topk", "gather", "resize", "gru", "lstm", "avg_pool", "resample"}
 

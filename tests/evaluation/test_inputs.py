@@ -273,7 +273,7 @@ def test_a_run_that_fails_leaves_the_states() -> None:
     ("state", "code", "says"),
     [
         ({"totl": [0, 0]}, "MIL832", "there is no state `totl`; did you mean `total`"),
-        ({"x": [0, 0]}, "MIL832", "it is of the inputs"),
+        ({"x": [0, 0]}, "MIL832", "it belongs to the inputs"),
         ({"total": [0, 0, 0]}, "MIL833", r"the state `total` has the shape \[3\], but it takes \[2\]"),
         ({"total": ["a", "b"]}, "MIL834", "the state `total` takes fp16"),
     ],
@@ -285,7 +285,7 @@ def test_wrong_states_are_refused(state: dict[str, Any], code: str, says: str) -
 
 
 def test_a_state_among_the_inputs_is_reported() -> None:
-    assert "it is of the states" in str(refused({"x": [1, 2], "total": [1, 2]}, STATE))
+    assert "it belongs to the states" in str(refused({"x": [1, 2], "total": [1, 2]}, STATE))
 
 
 def test_states_of_a_function_without_any_are_refused() -> None:

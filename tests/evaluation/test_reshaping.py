@@ -288,24 +288,24 @@ UNEVEN = [
     (
         "depth_to_space(x, block_size = 2)",
         (1, 6, 2, 2),
-        "`block_size` asks for a multiple of 4, and the number of chan",
+        "`block_size` requires a multiple of 4, but the number of chan",
     ),
-    ("pixel_shuffle(x, upscale_factor = 2)", (0, 2, 2, 2), "`upscale_factor` asks for a multiple of 4, and the number"),
-    ("space_to_depth(x, block_size = 2)", (1, 1, 3, 2), "`block_size` asks for a multiple of 2, and the height of `x`"),
+    ("pixel_shuffle(x, upscale_factor = 2)", (0, 2, 2, 2), "`upscale_factor` requires a multiple of 4, but the number"),
+    ("space_to_depth(x, block_size = 2)", (1, 1, 3, 2), "`block_size` requires a multiple of 2, but the height of `x`"),
     (
         "pixel_unshuffle(x, downscale_factor = 2)",
         (1, 1, 2, 5),
-        "`downscale_factor` asks .* 2, and the width of `x` is 5",
+        "`downscale_factor` requires .* 2, but the width of `x` is 5",
     ),
     (
         "space_to_batch(x, [2, 1], paddings = [[1, 0], [0, 0]])",
         (1, 1, 2, 5),
-        "`block_shape` .* 2, and the height .* is 3",
+        "`block_shape` .* 2, but the height .* is 3",
     ),
     (
         "batch_to_space(x, [2, 2], crops = [[0, 0], [0, 0]])",
         (6, 1, 2, 2),
-        "`block_shape` .* 4, and the batch of `x` is 6",
+        "`block_shape` .* 4, but the batch of `x` is 6",
     ),
 ]
 
@@ -322,8 +322,8 @@ def test_a_vector_has_no_band() -> None:
 
 
 UNFIT = [
-    ("reshape(x, shape = s)", [2, 2], r"`shape` asks for \[2, 2\], and `x`, \[2, 3\], has 6 elements"),
-    ("reshape(x, shape = s)", [-2, -3], r"`shape` asks for \[-2, -3\]"),
+    ("reshape(x, shape = s)", [2, 2], r"`shape` requests \[2, 2\], and `x`, \[2, 3\], has 6 elements"),
+    ("reshape(x, shape = s)", [-2, -3], r"`shape` requests \[-2, -3\]"),
     ("reshape(x, shape = s)", [-1, -1], r"the 6 elements of `x` leave no one size for its -1"),
     ("reshape(x, shape = s)", [-1, 4], r"`shape` is \[-1, 4\], and the 6 elements"),
     ("pad(x, pad = s)", [0, -1, 0, 0], r"`pad` is \[0, -1, 0, 0\], and takes two numbers from 0 on"),

@@ -106,7 +106,7 @@ def test_nothing_is_taken_for_renamed(tmp_path: Path) -> None:
         ("x", "the first"),
         ("a", ""),
     ]
-    assert "the output `b`was removed, and had a short description" in refused(
+    assert "the output `b` was removed, and had a short description" in refused(
         whole, "a", tmp_path / "N.mlpackage", no_loss=True
     )
 

@@ -141,7 +141,7 @@ LISTED: dict[str, tuple[str, str, tuple[str, ...], str]] = {
         "tensor<fp32, [4]> x /* 1 */ , /* 2 */ tensor<fp32, [4]> /* 3 */ z /* 4 */",
         "a",
         (),
-        "(tensor<fp32, [4]> x /* 1 */  /* 2 */ )",
+        "(tensor<fp32, [4]> x /* 1 */ )",
     ),
     "commas that begin lines": (
         "tensor<fp32, [4]> x // 1, 2\n // 3\n , tensor<fp32, [4]> z // 4\n",
@@ -182,7 +182,7 @@ INFORMATION = """FlexibleShapeInformation = tuple<tuple<string, dict<string, ten
         (f"/* :) */ [{INFORMATION}]", "a", " /* :) */ [FlexibleShapeInformation = "),
         (f"/* :) */ [{INFORMATION}]", "c", " /* :) */ {"),
         (f"[{INFORMATION}]", "c", " {"),
-        (f'[a = string("]"), /* [ */ {INFORMATION}] // beside\n', "c", ' [a = string("]") /* [ */ ] // beside\n {'),
+        (f'[a = string("]"), /* [ */ {INFORMATION}] // beside\n', "c", ' [a = string("]")] // beside\n {'),
         (f'[{INFORMATION}, b = string("y")]', "c", ' [b = string("y")] {'),
     ],
 )

@@ -20,6 +20,7 @@ from miltext.diagnostics import Span
 from miltext.formatting.formatter import Comments, verified_format
 from miltext.highlight import MilLexer
 from miltext.schema.proto import Program
+from miltext.syntax.tree import Node
 
 STRIDE = 7
 """In one pass every so many gaps have a comment, so that each gap has one in some pass."""
@@ -157,18 +158,21 @@ def test_comments_before_and_after_a_comma_keep_their_order(before: str, after: 
 # ---- whoever hands formatted text out
 
 
-def lose(self: Comments, span: Span) -> None:
-    """Pass a comment by."""
+HAND_OUT = Comments._hand_out
 
 
-def cut(self: Comments, span: Span) -> None:
-    self.found.append(self._text[span.start : span.end])
-    self._follow([self._text[span.start : span.end - 1]])
+def lose(self: Comments, before: Node | None, spans: list[Span], behind: Node | None) -> None:
+    """Pass the comments by."""
 
 
-def double(self: Comments, span: Span) -> None:
-    self.found.append(self._text[span.start : span.end])
-    self._follow([self._text[span.start : span.end]] * 2)
+def cut(self: Comments, before: Node | None, spans: list[Span], behind: Node | None) -> None:
+    HAND_OUT(self, before, [Span(start, end - 1) for start, end in spans], behind)
+    self.found = ["// kept"] * len(self.found)
+
+
+def double(self: Comments, before: Node | None, spans: list[Span], behind: Node | None) -> None:
+    HAND_OUT(self, before, [*spans, *spans], behind)
+    self.found = self.found[: len(self.found) - len(spans)]
 
 
 DRAFT = block(("plain", "plain")).replace("];", "]; // kept").replace("fp16 n", "_ n").replace("-> ()", "-> (n0)")
@@ -178,7 +182,7 @@ DRAFT = block(("plain", "plain")).replace("];", "]; // kept").replace("fp16 n", 
 def test_a_fault_of_the_formatter_is_reported(fault: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     assert comments(infer_draft(DRAFT)) == ["// kept", "// kept"]
     text = infer_draft(DRAFT).replace("    ", "")
-    monkeypatch.setattr(Comments, "comment", fault)
+    monkeypatch.setattr(Comments, "_hand_out", fault)
     makers: list[Callable[..., str]] = [verified_format, infer_draft, *[format_text] * (fault is not lose)]
     for handed_out in makers:
         with pytest.raises(MiltextError, match=r"x.mil: error\[MIL900\]: a comment would be lost") as told:
@@ -196,7 +200,7 @@ def test_server_edits_nothing_where_formatter_has_a_fault(
 
     text = infer_draft(DRAFT).replace("    ", "")
     assert comments(_inferred(DRAFT) or "") == comments(_formatted(text)) == ["// kept", "// kept"]
-    monkeypatch.setattr(Comments, "comment", fault)
+    monkeypatch.setattr(Comments, "_hand_out", fault)
     assert _inferred(DRAFT) is None
     assert _formatted(text) == text
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miltext.lsp.positions import Positions, Shift
+from miltext.lsp.positions import Positions
 
 ENCODINGS = {"utf-8": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
 UNIT = {"utf-8": 1, "utf-16": 2, "utf-32": 4}
@@ -42,17 +42,3 @@ def test_lines_end_where_the_protocol_states() -> None:
 @pytest.mark.parametrize(("character", "offset"), [(0, 0), (1, 1), (2, 1), (3, 2), (9, 3)])
 def test_a_position_inside_a_pair_is_where_the_pair_begins(character: int, offset: int) -> None:
     assert Positions("a😀b\nc").offset(0, character) == offset
-
-
-@given(st.text("ab", max_size=12), st.text("ab", max_size=12), st.text("ab", max_size=12), st.text("ab", max_size=12))
-def test_what_an_edit_leaves_alone_stays_or_moves(head: str, old: str, new: str, tail: str) -> None:
-    before, after = head + old + tail, head + new + tail
-    shift = Shift.between(before, after)
-    assert before[: shift.start] == after[: shift.start]
-    assert before[shift.end :] == after[shift.end + shift.by :]
-    for offset in range(len(before) + 1):
-        moved = shift.to_new(offset)
-        assert 0 <= moved <= len(after)
-        if offset < shift.start or offset > shift.end:
-            assert shift.to_old(moved) == offset
-            assert before[offset : offset + 1] == after[moved : moved + 1]

@@ -22,7 +22,7 @@ from miltext.lsp.hints import inlay_hints
 from miltext.lsp.hover import hover
 from miltext.lsp.naming import definition, references, rename
 from miltext.lsp.positions import Positions
-from miltext.lsp.reading import Reading, past, read_past, read_whole
+from miltext.lsp.reading import Reading, read_past, read_whole
 from miltext.lsp.requests import REQUESTS
 from miltext.lsp.semantic_tokens import TYPES, tokens
 from miltext.lsp.server import Server
@@ -389,7 +389,7 @@ def test_a_check_reads_a_text_once_and_keeps_what_it_read(name: str, monkeypatch
             super().__init__(text)
 
     monkeypatch.setattr(recovery, "_RecoveringParse", Counted)
-    expected = past(text, None)
+    expected = read_past(text)
     inferred = expected.inferred
     read.clear()
     recovery.recover(text)

@@ -40,7 +40,7 @@ def view_of(text: str, folder: Path | None) -> View:
     uri = f"file://{pathname2url(str(folder / 'draft.mil'))}" if folder else "untitled:draft"
     document = Document(uri, 1, Positions(text))
     assert document.folder == folder
-    reading = read_whole(text, document.folder) or read_past(text, document.folder)
+    reading = read_whole(text, document.path) or read_past(text, document.path)
     return View(document, reading)
 
 
@@ -146,7 +146,7 @@ def test_a_reading_is_new_if_it_may_hang_on_files(folder: Path) -> None:
         server._read(document)
         assert document.reading is not before
         plain = TEXT.replace(BODY, "            y = relu(x);\n")
-        unchanged = read_whole(plain, folder)
+        unchanged = read_whole(plain, str(folder / "draft.mil"))
         document = Document(document.uri, 3, Positions(plain), unchanged)
         server.documents[document.uri] = document
         server._read(document)

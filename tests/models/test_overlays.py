@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from support.commands import miltext as run
-from support.containers import link
+from support.containers import NEURAL_NETWORK, link
 from support.overlays import (
     DATA,
     FEATURES,
@@ -30,6 +30,7 @@ from support.pipelines import piped, unary
 
 import miltext
 from miltext.models.overlays import parsed, written
+from miltext.schema.proto import Model
 
 XCODE = b"""{
   "Outputs" : {
@@ -425,6 +426,53 @@ def test_other_formats_get_the_texts_of_overlays(ending: str, tmp_path: Path) ->
     found = run("build", package, "-o", tmp_path / f"N{ending}")
     assert b"not kept" not in found.stderr
     assert texts(tmp_path / f"N{ending}") == WHOLE
+
+
+def test_a_renamed_feature_of_the_default_function_is_followed(tmp_path: Path) -> None:
+    text = TEXT.replace("ios16", "ios18")
+    one, two = (text.partition("{\n")[2].rpartition("}")[0].replace(" main<", f" {name}<") for name in ("one", "two"))
+    two = two.replace(" x)", " z)")
+    (tmp_path / "m.mil").write_text(f"program(1.3)\n{{\n{one}{two}}}\n")
+    miltext.build(tmp_path / "m.mil", tmp_path / "P.mlpackage")
+    spec = own(tmp_path / "P.mlpackage")
+    spec.description.defaultFunctionName = "two"
+    table = {"Inputs": {"z": {"MLFeatureShortDescription": "over z"}}}
+    package = overlaid(tmp_path / "M.mlpackage", spec, features=table)
+    for name, new in (("z", "image"), ("x", "other")):
+        assert run("rename", package, name, new, "-o", package, "--force").returncode == 0
+        assert tables(package)[1] == {"Inputs": {"image": {"MLFeatureShortDescription": "over z"}}}
+    assert codes_of("check", package) == []
+
+
+def test_a_model_of_another_kind_has_overlays(tmp_path: Path) -> None:
+    spec = Model.FromString(NEURAL_NETWORK)
+    spec.description.CopyFrom(model().description)
+    package = overlaid(tmp_path / "M.mlpackage", spec)
+    assert texts(package) == WHOLE
+    build(package, 'author = "Over Author"', 'author = "New Author"', tmp_path / "N.mlpackage")
+    assert texts(tmp_path / "N.mlpackage") == {**WHOLE, "author": "New Author"}
+    assert tables(tmp_path / "N.mlpackage") == ({**METADATA_TABLE, "MLModelAuthorKey": "New Author"}, FEATURES_TABLE)
+    assert "metadata.author" in run("diff", package, tmp_path / "N.mlpackage").stdout.decode()
+
+
+def test_a_model_without_a_description_gets_the_texts(tmp_path: Path) -> None:
+    spec = model()
+    spec.ClearField("description")
+    package = overlaid(tmp_path / "M.mlpackage", spec, features={"Inputs": {}})
+    before = (package / DATA / "model.mlmodel").read_bytes()
+    assert texts(package)["author"] == "Over Author"
+    miltext.build(package, tmp_path / "N.mlpackage", check=False)
+    assert (tmp_path / "N.mlpackage" / DATA / "model.mlmodel").read_bytes() == before
+
+
+def test_a_model_that_is_saved_twice_is_written_equally(tmp_path: Path) -> None:
+    package = overlaid(tmp_path / "M.mlpackage")
+    read = miltext.load(package)
+    assert read.description is not None
+    read.description.metadata.author = "New Author"
+    for _ in range(2):
+        read.save(package, force=True)
+        assert tables(package)[0]["MLModelAuthorKey"] == own(package).description.metadata.author == "New Author"
 
 
 # ---- compiled models

@@ -218,7 +218,7 @@ def test_a_loss_of_the_pipeline_is_refused_where_it_is_asked(building: Building)
     spec = piped(of_text(TWO_OUTPUTS), unary("a", "y"))
     spec.description.output[0].shortDescription = "its sign"
     building.choices = {"no_loss": True}
-    with refused("MIL454", "`b` of the pipelinewas removed, and had a short description"):
+    with refused("MIL454", "`b` of the pipeline was removed, and had a short description"):
         building(spec, "0", **{"(a, b)": "(a)"})
 
 

@@ -30,6 +30,7 @@ AGAIN = 'tensor<fp16, [4]> d = cast(dtype = string("fp16"), x = i)[name = string
 ADD = 'tensor<fp16, [4]> y = add(x = c, y = c)[name = string("y")]'
 OWN = 'tensor<int32, [4]> z = add(x = i, y = i)[name = string("z")]'
 ABS = 'tensor<fp16, [4]> y = abs(x = x)[name = string("y")]'
+DEQUANTIZE = 'tensor<fp16, [4]> c = dequantize(input = i, scale = fp16(0.5))[name = string("c")]'
 INSIDE = """tensor<fp16, [4]> y = cond(pred = p)[name = string("y")]
                 () { CAST; } -> (c) () { AGAIN; } -> (d)"""
 
@@ -45,6 +46,7 @@ INSIDE = """tensor<fp16, [4]> y = cond(pred = p)[name = string("y")]
         ("tensor<fp16, [4]> x, tensor<fp32, [4]> unused", [ABS], "y", "Mixed (Float16, Float32)"),
         ("tensor<fp32, [4]> i", [CAST], "c", "Float16"),
         ("tensor<fp16, [4]> i", [CAST, ADD], "y", "Float16"),
+        ("tensor<int8, [4]> i", [DEQUANTIZE, ADD], "y", "Float16"),
         (
             "tensor<bool, []> p, tensor<fp32, [4]> i",
             [INSIDE.replace("CAST", CAST).replace("AGAIN", AGAIN)],
@@ -52,9 +54,22 @@ INSIDE = """tensor<fp16, [4]> y = cond(pred = p)[name = string("y")]
             "Float16",
         ),
     ],
-    ids=["cast", "twice", "beside an output", "output too", "used too", "unused", "alone", "same type", "in blocks"],
+    ids=[
+        "cast",
+        "twice",
+        "beside an output",
+        "output too",
+        "used too",
+        "unused",
+        "alone",
+        "same type",
+        "dequantized",
+        "in blocks",
+    ],
 )
-def test_inputs_of_casts_alone_do_not_count(inputs: str, operations: list[str], output: str, expected: str) -> None:
+def test_inputs_that_are_only_converted_do_not_count(
+    inputs: str, operations: list[str], output: str, expected: str
+) -> None:
     made = function(inputs, *operations, output=output)
     assert joined(used_types(made, operations_of(made))) == expected
 

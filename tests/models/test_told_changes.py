@@ -114,7 +114,7 @@ def test_what_nothing_uses_is_the_same_only_by_its_type() -> None:
     lost = built(source("left", LARGE), old)
     assert [line[:8] for line in lost.changes] == ["- input ", "+ input "]
     [warning] = lost.warnings
-    assert warning.endswith("was `unused`, whichwas removed, and had an image and a short description")
+    assert warning.endswith("was `unused`, which was removed, and had an image and a short description")
     gone = built(program(function(f"{SMALL} x", f"{SMALL} y = relu(x = x);", "y")), old)
     assert (gone.warnings, len(gone.changes)) == ([], 1)
 
@@ -126,7 +126,7 @@ def test_a_prediction_follows_its_output_and_is_reported() -> None:
     assert renamed.changes == ["= output y -> z", '~ predictedFeatureName: "y" -> "z"']
     gone = text("fp32 [2]").replace("(y)", "(x)")
     assert built(gone, old).changes[-1] == '- predictedFeatureName: "y"'
-    with refused("MIL454", "the output `y`was removed, but was the predictedFeatureName"):
+    with refused("MIL454", "the output `y` was removed, but was the predictedFeatureName"):
         built(gone, old, no_loss=True)
 
 
@@ -178,7 +178,7 @@ def test_functions_are_reported(case: str) -> None:
 
 def test_a_function_that_is_removed_may_lose_what_it_stated() -> None:
     with refused(
-        "MIL454", "the input `a` of `two`was removed with its function, and had an image and a short description"
+        "MIL454", "the input `a` of `two` was removed with its function, and had an image and a short description"
     ):
         built(program(ONE), two_functions(), no_loss=True)
     plain = model(program(ONE, TWO))
@@ -441,7 +441,7 @@ def test_what_a_pipeline_loses_is_a_loss() -> None:
         '- output x: fp32 [2], description "what x is"',
         "- model 0: output x: fp32 [2]",
     ]
-    with refused("MIL454", "`x` of the pipelinewas removed, and had a short description"):
+    with refused("MIL454", "`x` of the pipeline was removed, and had a short description"):
         built(text("fp32 [2]", "x", "h"), old, model="0", no_loss=True)
 
 

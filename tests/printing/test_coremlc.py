@@ -146,7 +146,7 @@ def test_a_description_reports_parameters_only() -> None:
 def test_an_unproven_part_is_stated() -> None:
     _, told = compiled(with_input(), description=described(feature("x", [1], None, [[1], [2]])))
     assert [(warning.severity, warning.code) for warning in told] == [("warning", "MIL211")]
-    assert "numbers in place of the keys" in told[0].message
+    assert "unproven here, and was never seen: numbers in place of the keys" in told[0].message
 
 
 def test_the_compilers_own_attribute_is_kept() -> None:
@@ -414,8 +414,24 @@ def test_what_coremltools_finds_in_compiled_texts_is_proven(lines: str) -> None:
     assert miltext.format_text(text) == text
 
 
-@pytest.mark.parametrize("name", ["uint2", "uint3", "uint6"])
-def test_what_is_in_no_compiled_text_is_unproven(name: str) -> None:
-    (finding,) = strict_findings(f"program(1.3)\n[a = tensor<{name}, [1]>([0])]\n{{\n}}\n")
+VALUE = "program(1.3)\n[a = {}]\n{{\n}}\n"
+FUNCTION = "program(1.3)\n{{\n    func main{}(fp16 x) {{\n        }} -> (x);\n}}\n"
+UNPROVEN = {
+    "uint2": (VALUE.format("tensor<uint2, [1]>([0])"), "seen elsewhere (coremltools' names of data types)"),
+    "uint3": (VALUE.format("tensor<uint3, [1]>([0])"), "seen elsewhere (coremltools' names of data types)"),
+    "uint6": (VALUE.format("tensor<uint6, [1]>([0])"), "seen elsewhere (coremltools' names of data types)"),
+    "ios26": (FUNCTION.format("<ios26>"), "seen elsewhere (hand-written texts)"),
+    "no opset": (FUNCTION.format(""), "never seen"),
+    "nan": (VALUE.format("fp16(nan)"), "never seen"),
+    "escape": (VALUE.format(r'string("\n")'), "never seen"),
+    "comment": (f"/* a */ {VALUE.format('fp16(0x0p+0)')}", "never seen"),
+    "tuple": (FUNCTION.format("<ios18>").replace("fp16", "tuple<>"), "never seen"),
+}
+"""Constructs that no compiled text has, and their kind."""
+
+
+@pytest.mark.parametrize(("text", "kind"), UNPROVEN.values(), ids=UNPROVEN)
+def test_what_is_in_no_compiled_text_has_its_kind(text: str, kind: str) -> None:
+    (finding,) = strict_findings(text)
     assert (finding.code, finding.severity) == ("MIL204", "warning")
-    assert name in finding.message
+    assert f" is unproven, {kind}: it does not occur" in finding.message

@@ -15,7 +15,8 @@ from conftest import GOLDEN, ROOT, corpus_files
 from support.short_drafts import DRAFTS, WITH_BLOCKS
 
 import miltext
-from miltext.models.model import Model, Stage
+from miltext.containers.opened import OpenedModel
+from miltext.models.model import Stage
 from miltext.printing.html_page import page
 from miltext.printing.reading import TextReader
 
@@ -162,9 +163,12 @@ def test_policy_allows_style_and_script_and_nothing_else() -> None:
     ],
 )
 def test_the_title_is_the_name_of_the_model(place: str, title: str, tmp_path: Path) -> None:
-    assert Stage("", Model("mil", place, tmp_path / place, None)).short_name == title
-    assert Stage("1/0", Model("mil", place, tmp_path / place, None, "tail")).short_name == f'{title}, model 1/0 "tail"'
-    assert Stage("", Model("mil", "<stdin>", None, None)).short_name == "<stdin>"
+    assert Stage("", OpenedModel("mil", place, tmp_path / place, None)).short_name == title
+    assert (
+        Stage("1/0", OpenedModel("mil", place, tmp_path / place, None, "tail")).short_name
+        == f'{title}, model 1/0 "tail"'
+    )
+    assert Stage("", OpenedModel("mil", "<stdin>", None, None)).short_name == "<stdin>"
 
 
 def test_every_definition_of_a_real_program_has_its_uses() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,7 @@ from support.overlays import FEATURES, FEATURES_TABLE, METADATA, METADATA_TABLE,
 from support.repositories import Repository
 
 import miltext
-from miltext.merging.manifests import merge_overlays
+from miltext.merging.overlays import merge_overlays
 
 if shutil.which("git") is None:
     pytest.skip("needs git", allow_module_level=True)
@@ -106,6 +107,27 @@ def test_the_mergetool_names_a_way_out(repository: Repository) -> None:
     shown = repository.git("mergetool", "-t", "miltext", "--no-prompt", status=1)
     assert f"`miltext merge --resolve ours {NAME}`" in shown
     assert tables(repository.folder / NAME)[0]["MLModelAuthorKey"] == "Ours"
+
+
+def test_a_text_is_taken_with_the_overlay_of_ours(repository: Repository) -> None:
+    def edited(name: str, operation: str) -> Callable[[], object]:
+        def edit() -> None:
+            text = repository.miltext("print", NAME).replace("tanh", operation)
+            (repository.home / "m.mil").write_text(text)
+            mil = str(repository.home / "m.mil")
+            repository.miltext("build", mil, "--from", NAME, "-o", NAME, "--force")
+            author(repository, name)()
+
+        return edit
+
+    branches(repository, edited("Ours", "sigmoid"), edited("Theirs", "exp"))
+    repository.git("merge", "theirs", status=1)
+    text = repository.folder / f"{NAME}.conflict.mil"
+    text.write_text(re.sub(r"(?s)<<<<<<<.*?=======\n(.*?)>>>>>>>[^\n]*\n", r"\1", text.read_text()))
+    shown = repository.miltext("merge", "--resolve", text.name, NAME)
+    assert f"{NAME}/{METADATA.as_posix()} is that of ours" in shown
+    assert tables(repository.folder / NAME)[0]["MLModelAuthorKey"] == "Ours"
+    assert "= exp(" in repository.miltext("print", NAME)
 
 
 BASE: dict[str, Any] = {"a": {"b": "1", "c": "2"}, "d": "3"}

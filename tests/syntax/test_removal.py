@@ -120,3 +120,23 @@ def test_comments_of_removed_statements_go() -> None:
         "// a\nfp16 a = const()[val = fp16(0)]; // b\n\n", ""
     )
     assert without(text, "operations", (True, False)).endswith("; // b\n\n// e\n} -> (); }")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "kept", "rest"),
+    [
+        ("bool a, /* b */ bool b", (False, True), "/* b */ bool b"),
+        ("bool a, /* b */ bool b", (True, False), "bool a"),
+        ("/* a */ bool a, bool b", (False, True), "bool b"),
+        ("bool a /* a */, bool b", (False, True), "bool b"),
+        ("bool a, /* b */ bool b, bool c", (True, False, True), "bool a, bool c"),
+        ("bool a, // a\n  bool b", (False, True), "bool b"),
+        ("bool a, // a\n  bool b", (True, False), "bool a // a\n  "),
+        ("\n  bool a,\n  // b\n  bool b,\n  bool c", (True, False, True), "\n  bool a,\n  bool c"),
+        ("\n  bool a,\n  // b\n  bool b", (True, False), "\n  bool a"),
+        ("bool a\n  // b\n  , bool b", (False, True), "\n  // b\n  bool b"),
+    ],
+)
+def test_comments_of_removed_items_go(inputs: str, kept: tuple[bool, ...], rest: str) -> None:
+    text = "program(1.3) { func main<ios18>(LIST) {\n} -> (); }"
+    assert without(text.replace("LIST", inputs), "inputs", kept) == text.replace("LIST", rest)

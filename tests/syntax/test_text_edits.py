@@ -21,7 +21,7 @@ from miltext.extraction.extracting import part_text
 from miltext.merging.conflicts import Markers
 from miltext.merging.merging import merge_texts
 from miltext.parsing.parser import parse_tree
-from miltext.syntax.editing import apart, edited, proven
+from miltext.syntax.editing import apart, between, edited, proven
 from miltext.syntax.lexer import END, FINE, lexer
 from miltext.syntax.literals import quote
 from miltext.syntax.names import name_text
@@ -95,6 +95,12 @@ def test_a_key_that_is_quoted_moves() -> None:
     text = text_of("v", quoted=True)
     assert '$"name" = string("v")' in text
     assert '$"name" = string("new")' in rename(text, "v", "new")
+
+
+def test_a_rename_leaves_a_wrong_string_as_it_is() -> None:
+    text = "program(1.3) { func main<ios18>(fp16 x) { fp16 v = relu(x = x)[name = string(STRING)]; } -> (v); }"
+    text = text.replace("STRING", r'"\q"')
+    assert rename(text, "v", "new") == text.replace(" v", " new").replace("(v)", "(new)")
 
 
 SHORT = """\
@@ -220,3 +226,43 @@ def test_places_of_both_texts_correspond(text: str, data: st.DataObject) -> None
     for start, _, written in edits:
         there = Span(made.place(start), made.place(start) + len(written))
         assert made.text[slice(*there)] == written
+
+
+@given(*[st.text("ab", max_size=12)] * 4)
+def test_what_an_edit_leaves_alone_stays_or_moves(head: str, old: str, new: str, tail: str) -> None:
+    before, after = head + old + tail, head + new + tail
+    shift = between(before, after)
+    assert shift.text == after
+    same = next(
+        (at for at, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
+    )
+    assert all(0 <= shift.source(offset) <= len(before) for offset in range(len(after) + 1))
+    for start in range(len(before) + 1):
+        assert 0 <= shift.place(start) <= len(after)
+        for end in range(start, len(before) + 1):
+            place = shift.untouched(Span(start, end))
+            if end < same or before == after:
+                assert place == (start, end)
+            if place is not None:
+                assert f"^{before}$"[start : end + 2] == f"^{after}$"[place.start : place.end + 2]
+                assert (shift.source(place.start), shift.source(place.end)) == (start, end)
+                assert (shift.place(start), shift.place_of(Span(start, end))) == (place.start, place)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "span", "place"),
+    [
+        ("", "", (0, 0), (0, 0)),
+        ("ab", "xab", (0, 1), None),
+        ("ab", "abx", (2, 2), None),
+        ("ab cd", "ab cdx", (3, 5), None),
+        ("ab cd", "abx cd", (0, 2), None),
+        ("ab cd ef", "ab x cd ef", (6, 8), (8, 10)),
+        ("ab cd", "ab  cd", (0, 2), (0, 2)),
+        ("abcd", "ad", (0, 1), None),
+    ],
+)
+def test_a_span_at_the_border_of_an_edit_is_touched(
+    before: str, after: str, span: tuple[int, int], place: tuple[int, int] | None
+) -> None:
+    assert between(before, after).untouched(Span(*span)) == place

@@ -12,7 +12,7 @@ from typing import Any
 
 from miltext.containers.opening import open_model
 from miltext.diagnostics import MiltextError, ModelError, refusing
-from miltext.files.contents import is_binary, is_spec
+from miltext.files.contents import kind_of_data
 from miltext.files.refusals import refusal
 from miltext.files.writing import MODEL_FILES, MODEL_FOLDERS
 from miltext.models.manifest import MANIFEST
@@ -135,6 +135,7 @@ def _lost(path: Path, name: str) -> list[str]:
     lost = 0
     for file in (path, *path.rglob("*.mlmodel")):
         data = file.read_bytes() if file.is_file() else b""
-        if data and is_binary(data):
-            lost += lost_nans(data, Spec if is_spec(data) else Program)
+        kind = kind_of_data(data) if data else ""
+        if kind in ("mlmodel", "pb"):
+            lost += lost_nans(data, Spec if kind == "mlmodel" else Program)
     return [LOST.format(name, lost)] if lost else []

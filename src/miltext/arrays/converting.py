@@ -1,4 +1,4 @@
-"""Elements of one data type converted to another: the types that need a request, and values that do not fit."""
+"""Conversion of elements between data types: conversions on request, and values out of range."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def is_pattern(source: DType, target: DType) -> bool:
-    """Whether a type of unsigned integers is numpy's type for the bits of a float that numpy lacks."""
+    """Return whether a type of unsigned integers is numpy's type for the bits of a float that numpy lacks."""
     same = (source.bits, source.numpy) == (target.bits, target.numpy)
     return same and source.kind == "uint" and target.kind == "float"
 
 
 def holds(target: DType, source: DType) -> bool:
-    """Whether a type accepts the elements of another without a conversion: any integers, if they are in its range;
-    floats, if it has all of them; and the bit patterns of floats that numpy lacks.
+    """Return whether a type accepts the elements of another without a conversion: integers in its range, floats if it
+    contains all of them, and the bit patterns of floats that numpy lacks.
     """
     if target == source or is_pattern(source, target):
         return target.kind != "string"
@@ -39,12 +39,12 @@ def exponent_bits(dtype: DType) -> int:
 
 
 def converts(target: DType, source: DType) -> bool:
-    """Whether numbers of a type can be converted to another on request."""
+    """Return whether numbers of a type can be converted to another on request."""
     return "string" not in (target.kind, source.kind) and not is_pattern(source, target)
 
 
 class UnfitElement(ValueError):
-    """A value that a type does not have, with its place among the elements."""
+    """A value that a type cannot hold, with its place among the elements."""
 
     def __init__(self, place: int, value: object) -> None:
         super().__init__(f"{value}")
@@ -77,13 +77,13 @@ def _made(values: npt.NDArray[Any], target: DType) -> npt.NDArray[Any]:
 
 
 def _is_lost(values: npt.NDArray[Any], made: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Where values became infinite or NaN, or ceased to be."""
+    """Return a mask of the values that became infinite or NaN, or ceased to be."""
     lost: npt.NDArray[np.bool_] = (np.isfinite(values) != np.isfinite(made)) | (np.isnan(values) != np.isnan(made))
     return lost
 
 
 def _is_in_range(values: npt.NDArray[Any], target: DType) -> npt.NDArray[np.bool_]:
-    """Where values are whole numbers in the range of a type of integers, or bool."""
+    """Return a mask of the integers in the range of a type of integers, or bool."""
     least, most = (0, 1) if target.kind == "bool" else (target.minimum, target.maximum)
     if values.dtype.kind == "f":
         wide = values.astype(np.float64)
@@ -95,7 +95,7 @@ def _is_in_range(values: npt.NDArray[Any], target: DType) -> npt.NDArray[np.bool
 
 
 def range_of(dtype: DType) -> str:
-    """Return the numbers of a type, in the words of messages."""
+    """Return the numbers of a type in words for a message."""
     if dtype.kind == "bool":
         return "0 and 1"
     if dtype.kind != "float":

@@ -1,4 +1,4 @@
-"""The facts in a file's header about an array, and the data types that arrays and MIL have in common."""
+"""The facts about an array in a file's header, and the data types common to arrays and MIL."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from miltext.diagnostics import codes
 from miltext.schema.dtypes import DTYPES, DType
 
 LARGEST = (1 << 63) - 1
-"""The largest size of a dimension, and the most bytes of an array: which also limit a file's length."""
+"""The largest size of a dimension, and the greatest number of bytes of an array or a file."""
 
 _BY_NUMPY: dict[str, DType] = {
     np.dtype(dtype.numpy).str: dtype
@@ -21,15 +21,15 @@ _BY_NUMPY: dict[str, DType] = {
     if dtype.bits == 8 * np.dtype(dtype.numpy).itemsize
     and (dtype.kind == "float") == (np.dtype(dtype.numpy).kind == "f")
 }
-"""The types of MIL whose values numpy has, by numpy's own name."""
+"""The types of MIL that numpy supports, by numpy's name."""
 
 
 class Header(NamedTuple):
     """An array in a file: its type, and the place and order of its data.
 
-    `numpy` is the numpy type of an element in the file, of bf16 and fp8 the type of their bit patterns. The data starts
-    `start` bytes after the start of the file, or of its `member` if it is an archive. In `fortran` order, the first
-    index changes fastest.
+    `numpy` is the numpy type of an element in the file, for bf16 and fp8 the type of their bit patterns. The data
+    starts `start` bytes after the start of the file, or of its `member` if it is an archive. In `fortran` order, the
+    first index changes fastest.
     """
 
     dtype: DType
@@ -46,7 +46,7 @@ class Header(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The bytes of the data in the file."""
+        """The number of bytes of the data in the file."""
         return self.number * int(np.dtype(self.numpy).itemsize)
 
 
@@ -55,7 +55,7 @@ Headers: TypeAlias = Mapping[str | None, Header | ArrayProblem]
 
 
 def dtype_of(found: np.dtype[Any]) -> DType:
-    """Return the data type with the values of a numpy type, in either byte order. Raise ArrayProblem (MIL415)."""
+    """Return the data type for a numpy type, in either byte order. Raise ArrayProblem (MIL415)."""
     if found.hasobject:
         raise ArrayProblem(codes.UNKNOWN_ARRAY_TYPE, "its elements are pickled Python objects, which are never loaded")
     dtype = _BY_NUMPY.get(found.newbyteorder("<").str) if found.names is None and found.subdtype is None else None

@@ -18,7 +18,7 @@ _ENCRYPTED = 1
 
 
 def npz_headers(file: BinaryIO) -> Headers:
-    """Return the headers of the arrays in an archive. Nothing is extracted, so that a member's name is just a key."""
+    """Return the headers of the arrays in an archive. Nothing is extracted: a member's name is only a key."""
     if file.read(2) != b"PK":
         raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, "it does not begin like a .npz, as numpy.savez writes it")
     with ZipFile(file) as archive:
@@ -30,7 +30,7 @@ def npz_headers(file: BinaryIO) -> Headers:
 
 
 def _header(archive: ZipFile, member: ZipInfo, times: int) -> Header | ArrayProblem:
-    """Return the header of a member, or the reason for none."""
+    """Return the header of a member, or the reason why it has none."""
     try:
         refuse_odd(member, times)
         with archive.open(member) as stream:

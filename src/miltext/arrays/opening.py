@@ -1,4 +1,4 @@
-"""Opening the arrays that a text names: their files' headers, each read once."""
+"""Opening of the arrays in a text: the header of each file is read once."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _Opened(NamedTuple):
 
 
 class ArrayFolder:
-    """The arrays in files below a folder, for the time of one text: headers are read once."""
+    """The arrays in files below a folder, for a single text; headers are read once."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -49,7 +49,7 @@ class ArrayFolder:
         self._names: dict[tuple[Path, str], list[str]] = {}
 
     def open(self, reference: ArrayReference) -> StoredArray:
-        """Return the array that a text names; no data is read.
+        """Return the array of a reference in a text; no data is read.
 
         Raise ModelError: MIL413 for a file that cannot be opened or is elsewhere, MIL414 for a file of another kind or
         with false contents, MIL415 for a data type outside MIL, MIL416 for an unknown key, MIL419 for a missing
@@ -74,7 +74,7 @@ class ArrayFolder:
         return self._opened[kind, name]
 
     def _missing(self, reference: ArrayReference) -> str:
-        """Return the place of a missing file, and a suggestion; a folder is listed once."""
+        """Return words about the place of a missing file, with a suggestion; a folder is listed once."""
         place, ending = (self.folder / reference.file).parent, f".{reference.kind[1:]}"
         if (place, ending) not in self._names:
             self._names[place, ending] = names_in(place, ending)

@@ -1,4 +1,4 @@
-"""The reasons why an array cannot be read."""
+"""The reasons why an array is unreadable."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from miltext.diagnostics import codes
 
 
 class ArrayProblem(ValueError):
-    """The reason why an array cannot be read, with its code; a caller with the reference makes an error of it."""
+    """The reason why an array is unreadable, with its code; a caller with the reference turns it into an error."""
 
     def __init__(self, code: str, reason: str) -> None:
         super().__init__(reason)

@@ -24,7 +24,10 @@ class Stamp(NamedTuple):
 
 
 def find(folder: Path, name: str) -> Path:
-    """Return the path of a file that a text in a folder names. Raise ArrayProblem (MIL413) for one elsewhere."""
+    """Return the path of a file named in a text in a folder.
+
+    Raise ArrayProblem (MIL413) for a file outside of the folder.
+    """
     if os.path.isabs(name):
         raise ArrayProblem(codes.MISSING_ARRAY_FILE, "its path is absolute, but has to begin at the text's folder")
     try:

@@ -1,9 +1,9 @@
 """`.safetensors`, which the package safetensors checks: https://github.com/huggingface/safetensors#format.
 
 A file is the length of its header in 8 bytes, little-endian; the header in JSON, in which each array has its `dtype`,
-its `shape` and the `data_offsets` of its first byte and of the byte behind its last; and then the data. The package
-finds all mistakes in these. The data is read here: the package maps it, or reads it whole, and makes arrays of numpy,
-which has neither bf16 nor fp8.
+its `shape` and the `data_offsets` of its first byte and of the byte after its last; and then the data. The package
+checks all of these. The data is read here, for the package maps it or reads it whole, and makes numpy arrays, which
+support neither bf16 nor fp8.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _check(name: str) -> None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> Entry:
-    """Make a dictionary of pairs; refuse a repeated key, of which JSON would silently keep the last value."""
+    """Return a dictionary of pairs; refuse a repeated key, for JSON would silently keep only the last value."""
     twice = [key for key, times in Counter(key for key, _ in pairs).items() if times > 1]
     if twice:
         raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, f"its header has {twice[0]!r} more than once")

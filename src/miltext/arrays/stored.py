@@ -37,11 +37,11 @@ PIECE = 1 << 18
 """The most elements in memory at once; a multiple of 8, so that a piece ends with a byte."""
 
 LONGEST_REASON = 360
-"""The most characters of a library's message, which may repeat the file's contents."""
+"""The greatest length of a library's message, which may repeat the file's contents."""
 
 
 class StoredArray(Tensor):
-    """An array that a text names, as its file's header describes it; `dtype` is the type requested by the text, if any.
+    """An array in a text, described by the header of its file; `dtype` is the type requested by the text, if any.
 
     The file is not kept open: a later read checks that the file is unchanged.
     """
@@ -71,8 +71,8 @@ class StoredArray(Tensor):
         return self.path
 
     def misfit(self, dtype: DType) -> str | None:
-        """Return the reason why the array cannot be the value of a type, None if it can; values out of range are not
-        known yet.
+        """Return the reason why the array cannot be the value of a type, else None; values out of range are found
+        later.
         """
         if holds(dtype, self.dtype):
             return None
@@ -82,7 +82,9 @@ class StoredArray(Tensor):
         return f"{reason}; `{dtype.name} {self.reference._replace(dtype=None)}` converts them"
 
     def work(self, dtype: DType | None = None) -> int:
-        """Return the bytes that `pieces` reports as progress: of its results, and of a copy in C order."""
+        """Return the number of bytes that `pieces` reports as progress: those of its results, and of a copy in
+        C order.
+        """
         return super().work(dtype) + (self.header.size if self.header.fortran else 0)
 
     def pieces(
@@ -92,8 +94,8 @@ class StoredArray(Tensor):
 
         An array in Fortran order is copied first, to a file without a name in `folder` unless it is small; `progress`
         is called with the size of each of its parts. Raise OSError for that copy, and ModelError: MIL412 for a type
-        that does not accept the elements, MIL413 and MIL414 for a file that is gone or damaged, MIL417 for a value that
-        the type does not have, MIL418 for a file that does not match the header.
+        that does not accept the elements, MIL413 and MIL414 for a missing or damaged file, MIL417 for a value out of
+        the type's range, MIL418 for a file that does not match the header.
         """
         dtype = dtype or self.dtype
         if problem := self.misfit(dtype):
@@ -170,7 +172,7 @@ class StoredArray(Tensor):
             yield self._exactly(data, min(most, size - first))
 
     def _exactly(self, data: IO[bytes], size: int) -> bytes:
-        """Return exactly that many next bytes of the data."""
+        """Return the next bytes of the data, exactly as many as requested."""
         with refusing(self._refused):
             piece = data.read(size)
             if len(piece) < size:
@@ -178,9 +180,7 @@ class StoredArray(Tensor):
             return piece
 
     def _steps(self, dtype: DType) -> list[tuple[DType, DType]]:
-        """Return the conversions to do, one after the other: the one requested by the text, and the one to the value's
-        type.
-        """
+        """Return the successive conversions: the one requested by the text, and the one to the value's type."""
         types = [self.header.dtype, self.dtype, dtype]
         steps = [(a, b) for a, b in pairwise(types) if a != b and not is_pattern(a, b)]
         return [(types[0], types[0]), *steps] if types[0].kind == "bool" else steps  # whose bytes may be neither
@@ -214,10 +214,10 @@ def unreadable(reference: ArrayReference, failure: Exception, path: Path | None)
 
 
 BOX = 1 << 23
-"""The most bytes turned at once; as many again are needed for the result."""
+"""The greatest number of bytes transposed at once; the result needs the same memory again."""
 
 Read: TypeAlias = Callable[[int, memoryview], object]
-"""Fill a view with the array's bytes from an offset on."""
+"""A function that fills a view with the array's bytes from an offset on."""
 
 
 def turn_round(read: Read, shape: Sequence[int], item: int, target: IO[bytes]) -> Iterator[int]:
@@ -246,7 +246,7 @@ def turn_round(read: Read, shape: Sequence[int], item: int, target: IO[bytes]) -
 
 
 def sides_of_box(shape: Sequence[int], most: int) -> list[int]:
-    """Return the sides of a box of at most so many elements: the first axes and the last are doubled in turn."""
+    """Return the sides of a box of limited size: the first axes and the last are doubled in turn."""
     sides = [1] * len(shape)
     while True:
         for axes in (range(len(shape)), reversed(range(len(shape)))):

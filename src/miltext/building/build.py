@@ -16,19 +16,20 @@ from miltext.building.compiling.judging import refuse_kinds
 from miltext.building.compiling.other_files import files_beside
 from miltext.building.compiling.writing import compiled_work, write_compiled
 from miltext.building.decompiling import order_inputs, strip
+from miltext.building.editing import require_fit
 from miltext.building.filling import Filled, program_of
 from miltext.building.given_weights import GivenFolder
-from miltext.building.new_model import NewModel, ml_programs, path_to, way_to
+from miltext.building.new_model import NewModel, ml_programs, way_to
 from miltext.building.originals import remade, version_before
 from miltext.building.placing import placed
-from miltext.building.pruning import compared_work, note_unused, prune
-from miltext.building.redescribing import Edited, redescribe, redescribe_whole
+from miltext.building.pruning import settle_unused
+from miltext.building.redescribing import Edited, redescribe
 from miltext.building.storing import WIDE_INTEGERS_SINCE, Storing
 from miltext.building.updates import follow
 from miltext.building.writing import work, write_model
 from miltext.descriptions.changes import around, changes
 from miltext.descriptions.losses import warnings_of
-from miltext.descriptions.program_descriptions import DEFAULT_FUNCTION, describe, known_version
+from miltext.descriptions.program_descriptions import DEFAULT_FUNCTION, own_head
 from miltext.diagnostics import ModelError, Note, PrintError, codes, warning
 from miltext.files.contents import stages
 from miltext.files.refusals import WeightsError, refusal
@@ -41,8 +42,7 @@ from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.walk import values
 from miltext.schema.wire import wire_of
-from miltext.syntax.literals import quote
-from miltext.syntax.names import fitting, unfit
+from miltext.syntax.names import unfit
 from miltext.weights.model_weights import LooseFolder
 from miltext.weights.paths import MODEL_PATH, resolve
 
@@ -93,7 +93,7 @@ def prepare(source: Model, output: Path, choices: BuildChoices) -> NewModel:
         if choices.check:
             new.warnings += [*inherited_faults(new), *unreachable_functions(new)]
         new.changes = [*changes(new.around, around(new.spec), new.known, choices.renames or {})]
-        _prune(new, output, choices) if choices.prune_weights else note_unused(new, output)
+        settle_unused(new, output, choices, partial(_work, new, output))
     except ModelError as failure:
         raise placed(failure, source) from failure
     return new
@@ -102,16 +102,6 @@ def prepare(source: Model, output: Path, choices: BuildChoices) -> NewModel:
 def _work(new: NewModel, output: Path) -> int:
     """Return the bytes that `write` reports as progress."""
     return compiled_work(new) if output.suffix.lower() == COMPILED else work(new, output)
-
-
-def _prune(new: NewModel, output: Path, choices: BuildChoices) -> None:
-    """Leave out weights; report the compared records, and the bytes that need not be written, as progress."""
-    compared, written = compared_work(new), _work(new, output)
-    if choices.expect:
-        choices.expect(lambda: compared + written)
-    prune(new, output, choices.progress)
-    if choices.progress:
-        choices.progress(written - _work(new, output))
 
 
 def write(new: NewModel, source: Model, output: Path, choices: BuildChoices) -> list[Diagnostic]:
@@ -178,12 +168,10 @@ def _assembled(source: Model, original: Model | None, choices: BuildChoices) -> 
 def _alone(source: Model, choices: BuildChoices) -> NewModel:
     """Return the model of a program by itself."""
     program, arrays = _edited_program(source, [], choices)
-    new = NewModel(Spec(mlProgram=program))
+    new = NewModel(Spec() if choices.description is not None else own_head(program, choices.asked))
+    new.spec.mlProgram.CopyFrom(program)
     if choices.description is not None:
-        redescribe(new.spec, choices.description, Edited(new.spec, {}))
-    else:
-        new.spec.description.CopyFrom(describe(program, choices.asked))
-        new.spec.specificationVersion = known_version(program, new.spec.description)
+        redescribe(new, choices.description, Edited(new.spec, {}), check=choices.check)
     return _with_weights(new, source, arrays, choices)
 
 
@@ -193,13 +181,13 @@ def _whole(source: Model, choices: BuildChoices) -> NewModel:
         raise refusal(codes.IMPOSSIBLE_RANGE, "sizes are given for an input of a whole pipeline", source.name)
     new = remade(source, {}, source, choices)
     if choices.description is not None:
-        redescribe_whole(new, choices.description, None, check=choices.check)
+        redescribe(new, choices.description, None, check=choices.check)
     return new
 
 
 def _edited(original: Model, source: Model, choices: BuildChoices) -> NewModel:
     """Return the original with the program of the source at its place."""
-    chosen = original.select(choices.model)
+    chosen = original.select_only(choices.model)
     before = version_before(chosen, is_changed=source is original and "program" in vars(chosen))
     program, arrays = _edited_program(source, [chosen.program], choices)
     new = remade(original, {chosen: program}, source, choices)
@@ -209,9 +197,9 @@ def _edited(original: Model, source: Model, choices: BuildChoices) -> NewModel:
     is_edited = before.program is None or wire_of(before.program) != wire_of(program)
     if choices.description is not None:
         edited = Edited(way[-1], before.interfaces) if is_edited else None
-        redescribe_whole(new, choices.description, edited, check=choices.check)
+        redescribe(new, choices.description, edited, check=choices.check)
     elif (is_edited or choices.asked) and not _is_described_by_types(chosen):
-        new.known[path_to(chosen, original) or ""] = follow(new, way, before, choices)
+        follow(new, way, before, choices)
     _store(new, way[-1], arrays, choices.externalize, original.model_path)
     return new
 
@@ -309,9 +297,6 @@ def rename(spec: Spec, original: Model | None, renames: Mapping[str, str], choic
     """
     way = [spec] if original is None else way_to(original.at(choices.model), original, spec)
     rename_features(way, renames)
-    for name in renames.values() if choices.check else ():
-        why = unfit(name)
-        if why and any(name in value_names(program) for program in ml_programs(spec)):
-            near = fitting(name)
-            notes = [Note(f"did you mean `{near}`?")] if near else []
-            raise refusal(codes.WRONG_NAME, f"the name {quote(name)} {why}", None, *notes)
+    for name in filter(unfit, renames.values() if choices.check else ()):
+        if any(name in value_names(program) for program in ml_programs(spec)):
+            require_fit(name)

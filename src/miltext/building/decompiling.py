@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.building.new_model import Added, NewModel, refusing_depth, rename_files
 from miltext.building.storing import named_files
-from miltext.descriptions.program_descriptions import describe, known_version
+from miltext.descriptions.program_descriptions import own_head
 from miltext.diagnostics import codes
 from miltext.files.contents import pipeline_of, stages
 from miltext.files.refusals import refusal
@@ -106,11 +106,11 @@ class Decompiling(NamedTuple):
     def _program(self, bundle: Model, prefix: str) -> NewModel:
         program = self.programs.get(bundle) or bundle.program
         added = _added(program, bundle.program)
-        description = _described(bundle) or describe(program, self.sizes)
-        program = strip(deepcopy(program))
-        files = _move_weights(program, self.folders.get(bundle) or BlobFolder(bundle.model_path), prefix)
-        version = bundle.specification_version or known_version(program, description)
-        spec = Spec(specificationVersion=version, description=description, mlProgram=program)
+        described, version = _described(bundle), bundle.specification_version
+        spec = own_head(program, self.sizes, description=described, version=version)
+        spec.mlProgram.CopyFrom(program)
+        folder = self.folders.get(bundle) or BlobFolder(bundle.model_path)
+        files = _move_weights(strip(spec.mlProgram), folder, prefix)
         return NewModel(spec, files, warnings=list(bundle.warnings), added=[added])
 
     def _pipeline(self, bundle: Model, prefix: str) -> NewModel:

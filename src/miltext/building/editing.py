@@ -5,7 +5,7 @@ They change only the necessary tokens, so that comments and layout stay. The res
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import ModelError, Note, codes
@@ -20,12 +20,14 @@ from miltext.printing.renaming import rename_all
 from miltext.schema.walk import blocks_of, own_opset
 from miltext.syntax import phrases
 from miltext.syntax.editing import Edit, appended, changed_meaning, proven, require_program
-from miltext.syntax.literals import quote
+from miltext.syntax.literals import LiteralError, quote
 from miltext.syntax.names import DRAFT, fitting, name_text, unfit
 from miltext.syntax.phrases import name_in, string_of
 from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
+    from miltext.parsing.scopes import Meaning
+    from miltext.syntax.phrases import Name
     from miltext.syntax.tree import Node
 
 
@@ -42,35 +44,40 @@ def rename(
         raise refusal(codes.NAME_IN_USE, "the new name is empty", path)
     functions = _functions(text, function, path)
     if not any_name:
-        _require_fit(new, functions, path)
+        require_fit(new, _names_of(functions), path)
     edits: list[Edit] = []
     for each in functions:
         if old not in each.names:
             continue
         if new in each.names:
             raise refusal(codes.NAME_IN_USE, f"the function `{each.name}` already has a value `{new}`", path)
-        edits += _renaming(each, old, new)
+        edits += renaming([found for found in each.found if found[0].text == old], new, each.phrase)
     if not edits:
-        raise unknown_value(old, {name for each in functions for name in each.names}, path)
+        raise unknown_value(old, _names_of(functions), path)
     return _proven_rename(text, edits, [each.name for each in functions], (old, new), path)
 
 
-def _renaming(function: _Function, old: str, new: str) -> Iterator[Edit]:
-    """Yield the edits of a rename: the name of each value, and the strings that repeat it.
+def renaming(names: Sequence[tuple[Name, Meaning | None]], new: str, noting: Node | None) -> Iterator[Edit]:
+    """Yield the edits that rename equal names with their meanings, and the strings that repeat them.
 
-    These are the `name` of its operation, and the compiler's note on inputs of flexible shapes. In a draft, a `_`
-    without a type or a `_` before it would stand for the type.
+    These are the `name` of an operation, and the compiler's notes on inputs of flexible shapes at the function
+    `noting`. In a draft, a `_` without a type or a `_` before it would stand for the type.
     """
-    repeated = [token for each in phrases.attributes_named(function.phrase, ATTRIBUTE) for token in walk(each)]
-    for name, value in function.found:
-        if name.text == old:
-            is_bare = value is not None and value.name is name and value.type.start == value.type.end
-            yield name.start, name.end, f"${quote(new)}" if new == DRAFT and is_bare else name_text(new)
-            if value is not None and value.name is name and value.operation:
-                repeated += filter(None, [phrases.own_name(value.operation)])
-    for token in repeated:
-        if token.name == "STRING" and string_of(token) == old:
-            yield token.start, token.end, quote(new)
+    repeated = [token for each in phrases.attributes_named(noting, ATTRIBUTE) for token in walk(each)] if noting else []
+    for name, value in names:
+        made = value if value is not None and value.name is name else None
+        is_bare = made is not None and made.type.start == made.type.end
+        yield name.start, name.end, f"${quote(new)}" if new == DRAFT and is_bare else name_text(new)
+        repeated += filter(None, [phrases.own_name(made.operation)] if made and made.operation else [])
+    yield from ((*token.span, quote(new)) for token in repeated if _spells(token, names[0][0].text))
+
+
+def _spells(token: Node, name: str) -> bool:
+    """Return whether a token is a string with this text; a string with a wrong escape, an error elsewhere, is not."""
+    try:
+        return token.name == "STRING" and string_of(token) == name
+    except LiteralError:
+        return False
 
 
 def _proven_rename(text: str, edits: list[Edit], functions: list[str], names: tuple[str, str], path: str | None) -> str:
@@ -92,12 +99,12 @@ def _proven_rename(text: str, edits: list[Edit], functions: list[str], names: tu
 RENAMED = Note("an output has the name of its value: `miltext rename` changes both")
 
 
-def _require_fit(name: str, functions: list[_Function], path: str | None, *more: Note) -> None:
-    """Refuse a name that is not an identifier, with `more` notes; suggest a name that no value of the functions has."""
+def require_fit(name: str, taken: Collection[str] = (), path: str | None = None, *more: Note) -> None:
+    """Refuse a name that is not an identifier (MIL426), with `more` notes; suggest a name that is not `taken`."""
     why = unfit(name)
     if not why:
         return
-    near = fitting(name, {known for each in functions for known in each.names})
+    near = fitting(name, taken)
     notes = [Note(f"did you mean `{near}`?")] if near else []
     raise refusal(codes.WRONG_NAME, f"the name {quote(name)} {why}", path, *notes, *more)
 
@@ -118,7 +125,7 @@ def expose(
     for name in names:
         holders = [each for each in functions if name in each.top_values()]
         if not holders:
-            if name in {known for each in functions for known in each.names}:
+            if name in _names_of(functions):
                 raise refusal(codes.NOT_AN_OUTPUT, f"`{name}` is a value of an inner block", path)
             raise unknown_value(name, {known for each in functions for known in each.top_values()}, path)
         if len(holders) > 1:
@@ -131,7 +138,7 @@ def expose(
         if name in [*listed, *added]:
             raise refusal(codes.NOT_AN_OUTPUT, f"`{name}` is an output already", path)
         if not any_name:
-            _require_fit(name, functions, path, RENAMED)
+            require_fit(name, _names_of(functions), path, RENAMED)
         added.append(name)
         if program is not None:
             blocks_of(program.functions[holders[0].name])[opset].outputs.append(name)
@@ -178,6 +185,11 @@ def _functions(text: str, function: str | None, path: str | None) -> list[_Funct
     if function is not None and not found:
         raise refusal(codes.UNKNOWN_NAME, f"unknown function `{function}`", path)
     return found
+
+
+def _names_of(functions: Iterable[_Function]) -> set[str]:
+    """Return the names of all values of some functions."""
+    return {name for each in functions for name in each.names}
 
 
 def own_bodies(function: Node) -> list[tuple[str, Node]]:

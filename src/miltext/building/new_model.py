@@ -158,14 +158,6 @@ def way_to(chosen: Model, root: Model, spec: Spec) -> list[Spec]:
     return next(([spec, *way] for way in ways if way), [])
 
 
-def path_to(chosen: Model, root: Model) -> str | None:
-    """Return the path of a model in the pipelines of `root`, such as `1/0`; None if it is not there."""
-    if root is chosen:
-        return ""
-    below = ((str(index), path_to(chosen, model)) for index, model in enumerate(root.models))
-    return next((f"{index}/{path}".rstrip("/") for index, path in below if path is not None), None)
-
-
 def refusing_depth(path: str | None = None) -> AbstractContextManager[None]:
     """Return a `with` block that reports protobuf's refusal of too deeply nested messages, and nothing else
     (MIL405).

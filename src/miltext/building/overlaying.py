@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from miltext.models.overlays import written
 from miltext.schema.function_io import SIDES
 from miltext.schema.proto import Model as Spec
 
@@ -27,9 +28,11 @@ def own_model(new: NewModel) -> Spec:
 
 
 def changed_overlays(new: NewModel) -> dict[str, bytes]:
-    """Return the new contents of changed overlays, by their paths below `Data`."""
+    """Return the new contents of changed overlays, by their paths below `Data`; without an original package, of all."""
     if new.overlays is None:
         return {}
+    if new.package is None:
+        return {os.path.normpath(each.path): written(each.table) for each in new.overlays.read}
     _, files = new.overlays.split(new.spec.description, _renames(new))
     return {os.path.normpath(path): data for path, data in files.items()}
 

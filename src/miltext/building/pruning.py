@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -18,33 +18,22 @@ from miltext.files.refusals import refusal
 from miltext.models.manifest import contents_of, model_file
 from miltext.schema.proto import Program
 from miltext.schema.proto.kinds import PROGRAM
-from miltext.weights.blob_storage import BlobFile, pieces_at
+from miltext.weights.blob_storage import BlobFile
 from miltext.weights.known_records import KnownRecords
 from miltext.weights.model_weights import blob_values, is_weight_file
 from miltext.weights.paths import MODEL_PATH, suspicion
 from miltext.weights.usage import layout, used_bytes, used_sizes
 
 if TYPE_CHECKING:
+    from miltext.building.choices import BuildChoices
     from miltext.building.new_model import NewModel
     from miltext.files.writing import Progress
     from miltext.schema.proto import Model as Spec
     from miltext.schema.proto import Value
-    from miltext.weights.blob_storage import BlobWriter
 
 
 MANY = 1 << 20
 """The least unused bytes that a build reports on its own."""
-
-
-def copy_records(records: Iterable[WeightRecord], writer: BlobWriter) -> KnownRecords[int]:
-    """Write records to the new file, and return them by their offsets there."""
-    known = KnownRecords[int]()
-    for record in records:
-        pieces = pieces_at(record.path, record.start, record.size)
-        offset = writer.add_pieces(record.dtype, record.elements, pieces)
-        assert offset == record.offset
-        known.add(offset, record.dtype, record.elements, record.path, record.start)
-    return known
 
 
 @dataclass
@@ -64,8 +53,24 @@ class _File:
         return self.path.stat().st_size
 
 
-def compared_work(new: NewModel) -> int:
-    """Return the bytes that `prune` reports as progress: of the records that values refer to, each once, though a file
+def settle_unused(new: NewModel, output: Path, choices: BuildChoices, work: Callable[[], int]) -> None:
+    """Leave out the unused weights of a model if so chosen, otherwise note them if they are many.
+
+    The compared records, and the bytes that need not be written, count as progress; `work` returns the bytes to write.
+    """
+    if not choices.prune_weights:
+        _note_unused(new, output)
+        return
+    compared, written = _compared_work(new), work()
+    if choices.expect:
+        choices.expect(lambda: compared + written)
+    _prune(new, output, choices.progress)
+    if choices.progress:
+        choices.progress(written - work())
+
+
+def _compared_work(new: NewModel) -> int:
+    """Return the bytes that `_prune` reports as progress: of the records that values refer to, each once, though a file
     may have several names.
     """
     used = used_sizes(ml_programs(new.spec))
@@ -76,7 +81,7 @@ def compared_work(new: NewModel) -> int:
     return sum(found.values())
 
 
-def prune(new: NewModel, output: Path, progress: Progress | None = None) -> None:
+def _prune(new: NewModel, output: Path, progress: Progress | None) -> None:
     """Keep only the records of a model's weight files that its programs refer to, and equal ones once.
 
     Values get the offsets of the new files. Files without references are dropped. Records stay in their order, in their
@@ -173,7 +178,7 @@ def _left_out(size: int, total: int) -> Diagnostic:
     )
 
 
-def note_unused(new: NewModel, output: Path) -> None:
+def _note_unused(new: NewModel, output: Path) -> None:
     """Note that more than half of the written weights are unused, if they are many bytes.
 
     The unnamed files of a package count, too.

@@ -23,7 +23,6 @@ from miltext.pipelines.faults import faults
 from miltext.schema.function_io import interfaces
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.wire import wire_of
-from miltext.toml.places import start_span, value_span
 from miltext.toml.reading import Mistake
 
 if TYPE_CHECKING:
@@ -45,37 +44,29 @@ class Edited(NamedTuple):
     before: Mapping[str, Interface]
 
 
-def redescribe(spec: Spec, path: str | os.PathLike[str], edited: Edited | None) -> None:
-    """Describe a model as a file states; equal parts are left as they are.
+def redescribe(new: NewModel, path: str | os.PathLike[str], edited: Edited | None, *, check: bool) -> None:
+    """Describe a model before it is written as a file states; equal parts are left as they are.
 
     A changed description, and that of the model with the `edited` program, must be valid for Core ML and fit the
     program; but former mistakes may stay. Raise ModelError: MIL250 for an unreadable file, MIL452 and MIL470 to MIL479
-    for mistakes in it, at their places.
-    """
-    text = text_of(Path(path))
-    around = read_description(text, os.fspath(path))
-    refuse([*_redescribed(spec, around, edited)], text, os.fspath(path))
-
-
-def redescribe_whole(new: NewModel, path: str | os.PathLike[str], edited: Edited | None, *, check: bool) -> None:
-    """Describe a model before it is written, as `redescribe` does.
-
-    Refuse a description that breaks connections in a pipeline; without `check`, only warn of it.
+    for mistakes in it, at their places. Refuse a description that breaks connections in a pipeline; without `check`,
+    only warn of it.
     """
     before = {fault.tells for fault in faults(new.spec)}
-    redescribe(new.spec, path, edited)
+    text = text_of(Path(path))
+    around = read_description(text, os.fspath(path))
+    refuse([*_redescribed(new.spec, around, edited)], text, os.fspath(path))
     for fault in [each for each in faults(new.spec) if each.tells not in before]:
         if check:
-            raise _refused(fault, path)
+            raise _refused(fault, text, path)
         new.warnings.append(warning(fault.code, fault.message))
 
 
-def _refused(fault: Fault, path: str | os.PathLike[str]) -> ModelError:
+def _refused(fault: Fault, text: str, path: str | os.PathLike[str]) -> ModelError:
     """Return the error of a fault that a description causes, at the model with the unmatched input."""
-    text = text_of(Path(path))
     at: Keys = tuple(each for step in fault.where.split("/") if step for each in (STAGES, int(step)))
     made = refusal(fault.code, fault.message, path, Note("`miltext rename` changes a name in all models at once"))
-    made.diagnostics = [made.diagnostics[0]._replace(span=value_span(text, at) or start_span(text))]
+    made.diagnostics = [made.diagnostics[0]._replace(span=Mistake(fault.code, fault.message, at).told(text).span)]
     made.text = text
     return made
 

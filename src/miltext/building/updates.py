@@ -185,7 +185,7 @@ class PipelineAround:
         for index in reversed(range(len(entries))):
             if entries[index].name == name:
                 if entries[index].shortDescription:
-                    message = f"`{name}` of {self._place}was removed, and had a short description"
+                    message = f"`{name}` of {self._place} was removed, and had a short description"
                     self.losses.append(DescriptionLoss(message, is_meant=True))
                 del entries[index]
 
@@ -296,11 +296,12 @@ class PipelineAround:
         self._check_models(first, entry.type)
 
 
-def follow(new: NewModel, way: Sequence[Spec], before: Version, choices: BuildChoices) -> Counterparts:
+def follow(new: NewModel, way: Sequence[Spec], before: Version, choices: BuildChoices) -> None:
     """Fit the descriptions and versions of a model, and of the pipelines on the way to it, to its edited program and
-    the requested sizes. Return the former counterparts of its functions.
+    the requested sizes; note the former counterparts of its functions.
     """
     spec = way[-1]
+    *_, place = WHOLE, *(place for _, place in places(way))
     known: Counterparts = {}
     after = interfaces(spec.mlProgram)
     needed = required_version(before.program, spec.description) if before.program else 0
@@ -315,7 +316,7 @@ def follow(new: NewModel, way: Sequence[Spec], before: Version, choices: BuildCh
     version = required_version(spec.mlProgram, spec.description)
     for each in way if version > needed else ():
         each.specificationVersion = max(each.specificationVersion, version)
-    return known
+    new.known[place.path] = known
 
 
 def _listed(interfaces: Mapping[str, Interface]) -> list[tuple[str, list[list[object]]]]:

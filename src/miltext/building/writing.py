@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import nullcontext, suppress
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from miltext.building.new_model import ml_programs, refusing_depth, rename_files
 from miltext.building.overlaying import changed_overlays, own_model
-from miltext.building.pruning import copy_records
 from miltext.building.sibling_weights import is_at, leads_elsewhere, weight_name
 from miltext.building.storing import LARGEST
-from miltext.diagnostics import codes
+from miltext.diagnostics import ModelError, codes
+from miltext.files.contents import parse_spec, read_file
 from miltext.files.refusals import BlamedPart, refusal
 from miltext.files.staging import Staging
 from miltext.files.writing import copy_file, write_new
@@ -25,19 +24,18 @@ from miltext.models.manifest import (
     contents_of,
     copy_folder,
     list_item,
-    make_listed_folders,
+    manifest_of,
     model_file,
-    new_manifest,
-    unlist,
-    whole_manifest,
+    write_manifest,
 )
 from miltext.schema.proto.kinds import PROGRAM
-from miltext.weights.blob_storage import BlobFile, BlobWriter
-from miltext.weights.known_records import records_of
+from miltext.schema.wire import wire_of
+from miltext.weights.blob_storage import BlobFile, BlobWriter, pieces_at
+from miltext.weights.known_records import KnownRecords, records_of
 from miltext.weights.paths import MODEL_PATH
 
 if TYPE_CHECKING:
-    from miltext.building.new_model import NewModel
+    from miltext.building.new_model import NewModel, WeightRecord
     from miltext.files.writing import Progress
     from miltext.schema.proto import Model as Spec
 
@@ -93,23 +91,24 @@ def _replaced(new: NewModel) -> set[Path]:
 
 
 def _write_package(new: NewModel, made: Path, progress: Progress | None) -> None:
-    manifest, place = new_manifest(), place_of(new)
+    manifest, place = manifest_of(new.package), place_of(new)
     if new.package:
-        manifest = whole_manifest(new.package)
         copy_folder(new.package, made, _replaced(new), progress)
-        unlist(manifest, [path.relative_to(new.package / DATA) for path in new.dropped])
     _check_names(new.weight_files, place.name)
     folder = made / DATA / place.parent
     folder.mkdir(parents=True, exist_ok=True)
     for name in new.weight_files:
         if new.is_rewritten(name) or not (folder / name).exists():
             write_weights(new, name, name, folder / name, progress)
-        list_item(manifest, place.parent / name, place.parent / PurePosixPath(name).parts[0])
-    write_new(folder / place.name, [serialized(own_model(new))])
+    write_new(folder / place.name, [_own_bytes(own_model(new), new)])
     for path, data in changed_overlays(new).items():
+        (made / DATA / path).parent.mkdir(parents=True, exist_ok=True)
         write_new(made / DATA / path, [data])
-    make_listed_folders(manifest, made / DATA)
-    write_new(made / MANIFEST, [(json.dumps(manifest, indent=4, sort_keys=True) + "\n").encode()])
+    for each in new.overlays.read if new.overlays is not None and not new.package else ():
+        list_item(manifest, PurePosixPath(each.path), PurePosixPath(each.path), each.use)
+    listed = {place.parent / name: place.parent / PurePosixPath(name).parts[0] for name in new.weight_files}
+    dropped = [path.relative_to(new.package / DATA) for path in new.dropped] if new.package else []
+    write_manifest(manifest, made, listed, dropped)
 
 
 def _write_file(new: NewModel, output: Path, staging: Staging, progress: Progress | None) -> list[Path]:
@@ -131,7 +130,7 @@ def _write_file(new: NewModel, output: Path, staging: Staging, progress: Progres
     for name, free in moved.items():
         made = staging.place(output.parent / names[name], free=free)
         write_weights(new, name, names[name], made, progress)
-    write_new(staging.place(output), [serialized(new.spec)])
+    write_new(staging.place(output), [_own_bytes(new.spec, new)])
     written = {output.parent / name for name in names.values()}
     return [path for path in new.dropped if path not in written]
 
@@ -157,9 +156,40 @@ def write_weights(new: NewModel, name: str, called: str, target: Path, progress:
     records = new.pruned.get(name)
     source = new.files.get(name) if records is None else None
     with BlobFile(source) if source else nullcontext() as old, BlobWriter(target, progress, after=old) as writer:
-        known = records_of(old) if records is None else copy_records(records, writer)
+        known = records_of(old) if records is None else _copy_records(records, writer)
         if new.storing and new.is_stored_in(name):
             new.storing.write(writer, called, known)
+
+
+def _own_bytes(spec: Spec, new: NewModel) -> bytes:
+    """Return the bytes of the message of a model: those of its original's file, if nothing in it was edited."""
+    data = serialized(spec)
+    return unedited(data, new.origin) or data
+
+
+def unedited(data: bytes, origin: Path | None) -> bytes | None:
+    """Return the bytes of an original's file with the same message as `data`, and None for a file with another one.
+
+    Producers write equal messages as different bytes: entries of maps are in any order. A file that cannot be read any
+    more has no message.
+    """
+    if origin is not None:
+        with suppress(ModelError):
+            there = read_file(origin)
+            if there == data or wire_of(parse_spec(there, str(origin))) == data:
+                return there
+    return None
+
+
+def _copy_records(records: Iterable[WeightRecord], writer: BlobWriter) -> KnownRecords[int]:
+    """Write records to the new file, and return them by their offsets there."""
+    known = KnownRecords[int]()
+    for record in records:
+        pieces = pieces_at(record.path, record.start, record.size)
+        offset = writer.add_pieces(record.dtype, record.elements, pieces)
+        assert offset == record.offset
+        known.add(offset, record.dtype, record.elements, record.path, record.start)
+    return known
 
 
 def serialized(spec: Spec) -> bytes:

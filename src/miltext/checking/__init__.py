@@ -1,1 +1,1 @@
-"""Checking: all errors and warnings of a program at once, on any machine."""
+"""Checks of programs: all errors and warnings at once, on any machine."""

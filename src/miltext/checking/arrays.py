@@ -1,4 +1,4 @@
-"""Arrays that a text names, `$npy("w.npy")`: the types that their headers state. No data is read."""
+"""Array files in a text, `$npy("w.npy")`: the types in their headers. No data is read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from miltext.schema.types import Type
 
 CODES = frozenset(f"MIL{number}" for number in range(412, 420))
-"""The codes of array files that cannot be read, or do not have the type of a value."""
+"""The codes for array files that are unreadable, or differ from the type of their value."""
 
 _NO_FOLDER = "a text by itself has no folder in which this file could be, so {}; give the path of the text"
 _NO_TYPE = _NO_FOLDER.format("the type of the array is not known")
@@ -29,7 +29,7 @@ _NO_VALUES = _NO_FOLDER.format("all but the array is checked")
 
 
 class Arrays:
-    """The arrays of a text in a folder, None for a text without one: each array, and each problem, comes once."""
+    """The arrays of a text in a folder, None for a text without one. Each array and each problem is reported once."""
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
@@ -38,11 +38,11 @@ class Arrays:
         self._told: set[tuple[str, ...]] = set()
 
     def tell_again(self) -> None:
-        """Report problems again, to a reader who discards the findings made so far."""
+        """Report problems again, for a caller that discarded the earlier findings."""
         self._told.clear()
 
     def typed(self, value: Value, path: Place) -> list[Finding]:
-        """Return the findings that keep a typed value, at a path, from the type of the array that it names."""
+        """Return the findings about a typed value at a path whose array has another type."""
         reference = array_named(value)
         if reference is None:
             return []
@@ -66,7 +66,7 @@ class Arrays:
         return self._held(reference, stated, path)
 
     def stored(self, reference: ArrayReference) -> StoredArray | None:
-        """Return an array that a text names; None for an unreadable one."""
+        """Return an array of the text; None for an unreadable one."""
         opened = self._open(reference) if self.folder else None
         return None if isinstance(opened, Finding) else opened
 
@@ -113,7 +113,7 @@ class Arrays:
 
 
 def _too_wide(opened: StoredArray) -> Finding | None:
-    """Return the finding that prevents inference of an array's type; without a path."""
+    """Return the finding about an array whose type cannot be inferred, without a path."""
     from miltext.checking.inference.rules import LARGEST_RANK
 
     if len(opened.shape) <= LARGEST_RANK:
@@ -124,7 +124,7 @@ def _too_wide(opened: StoredArray) -> Finding | None:
 
 
 def _misfit(opened: StoredArray, stated: Type) -> Finding | None:
-    """Return the finding that an array cannot be a value of a type; without a path."""
+    """Return the finding about an array that does not match a type, without a path."""
     if not isinstance(stated, TensorType):
         return Finding(
             (), codes.MISFIT_ARRAY, "an array can only be the value of a tensor of a known data type and rank"
@@ -139,7 +139,7 @@ def _misfit(opened: StoredArray, stated: Type) -> Finding | None:
 
 
 def converted_to(opened: StoredArray, dtype: str) -> str | None:
-    """Return the text of an array with a conversion to another data type; None where no such conversion exists."""
+    """Return the text of an array with a conversion to another data type; None without such a conversion."""
     from miltext.arrays.converting import converts
 
     can = converts(BY_NAME[dtype], opened.header.dtype)

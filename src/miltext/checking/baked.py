@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from miltext.schema.types import Type
 
 OF_DATA_TYPES = (codes.UNSUPPORTED_DTYPE, codes.DTYPES_DIFFER)
-"""The codes of errors that no constant for other sizes would make."""
+"""The codes of errors that do not come from constants for other sizes."""
 
 MADE_FOR_OTHERS = "which was made for other sizes"
 
@@ -32,7 +32,7 @@ SIZES = ("kernel_sizes", "size", "end", "target_size_height", "target_size_width
 
 
 class Outdated(NamedTuple):
-    """A parameter that contains a size as it was `before`, and the size as it is `now`."""
+    """A parameter that contains an old size: the size `before`, and the size `now`."""
 
     parameter: str
     before: int
@@ -48,7 +48,7 @@ class Absorbing(NamedTuple):
 
 
 class Baked:
-    """The fate of a program's values when their types are inferred anew.
+    """The changes of a program's values when their types are inferred again.
 
     `changed` are the values whose types differ from before, with their names; `inputs` the inputs that may have
     changed, and `others` the unchanged inputs, with their paths.
@@ -68,13 +68,13 @@ class Baked:
     # ---- while types are inferred
 
     def change(self, made: Operand, name: str, old: Type) -> None:
-        """Note a value of another type than before."""
+        """Record a value with a changed type."""
         self.changed[made] = name
         self._before[made] = old
         self.refitting.learn(old, made.type)
 
     def absorb(self, made: Operand, name: str, arguments: Arguments, place: Path) -> str | None:
-        """Note an output with its old type; return the name of an input of its operation that changed."""
+        """Record an output that keeps its type; return the name of a changed input of its operation."""
         given = [operand for bound in arguments.operands.values() for operand in bound]
         changed = next((self.changed[operand] for operand in given if operand in self.changed), None)
         if changed is not None or not self.inputs.isdisjoint(given):
@@ -103,9 +103,10 @@ class Baked:
         return TensorType(x.type.dtype, found)
 
     def outdated(self, arguments: Arguments) -> Outdated | None:
-        """Return the first parameter that contains a size from before.
+        """Return the first parameter that contains an old size.
 
-        Such an operation may fit, and still be meant for all of `x`: an average over a whole image, for example.
+        Such an operation may be valid although it is meant for all of `x`, for example as an average over a whole
+        image.
         """
         [x, *_] = arguments.operands.get("x", (UNDEFINED,))
         if x not in self.changed:
@@ -134,7 +135,9 @@ class Baked:
     # ---- when something does not fit
 
     def told(self, finding: Finding) -> Finding:
-        """Return an error about an operation's inputs, with constants to change if these were made for other sizes."""
+        """Return an error about an operation's inputs, with the constants to change if they were made for other
+        sizes.
+        """
         *_, place = (), *operations_around(finding.path)
         inference = self._inferences.get(place)
         is_of_sizes = finding.severity == "error" and finding.code not in OF_DATA_TYPES
@@ -151,7 +154,7 @@ class Baked:
         return {message_path(each.path): each for each in self._found}
 
     def _is_moved(self, arguments: Arguments) -> bool:
-        """Return whether an input of an operation changed, or is an input of the program, which may have."""
+        """Return whether an input of an operation changed, or may have changed as an input of the program."""
         given = (operand for bound in arguments.operands.values() for operand in bound)
         return any(each in self.inputs or each in self.changed or each in self._absorbing for each in given)
 
@@ -172,7 +175,7 @@ class Baked:
             yield Remark(f"change this constant, {MADE_FOR_OTHERS}", constant)
 
     def _behind(self, absorbing: Absorbing) -> Iterator[Remark]:
-        """Yield the places to change where a value does not follow its sources."""
+        """Yield the places to change for a value that does not follow from its sources."""
         inference = self._inferences[absorbing.place]
         for name, operands in sorted(inference.arguments.operands.items()):
             for index, operand in enumerate(operands):
@@ -181,7 +184,9 @@ class Baked:
                     yield Remark(f"change this literal, which gives {named(absorbing.name)} its sizes", constant)
 
     def _constant(self, inference: Inference, name: str, index: int, operand: Operand) -> Path | None:
-        """Return the path of a constant operand: of a literal, or of the operation that makes it; else None."""
+        """Return the path of a constant operand: the path of a literal, or of the operation that makes it; else
+        None.
+        """
         if not operand.constant or operand is UNDEFINED:
             return None
         place = self._makers.get(operand)
@@ -205,7 +210,7 @@ def _row(value: Value) -> tuple[object, ...]:
 
 
 def _argument(path: Path) -> tuple[str, int]:
-    """Return the parameter that a path leads to, and the place among its operands."""
+    """Return the parameter at a path, and the place among its operands."""
     at = path.index("inputs") + 1
     index = path[at + 2] if len(path) > at + 2 else 0
     return str(path[at]), index if isinstance(index, int) else 0

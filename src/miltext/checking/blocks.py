@@ -1,4 +1,4 @@
-"""Blocks: all blocks of a function return the same types, and blocks of an operation match its signature."""
+"""Checks of blocks: all blocks of a function return the same types, and blocks of an operation match its signature."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ TRUTH = TensorType("bool", ())
 
 
 class Asked(NamedTuple):
-    """The required types of a block's inputs or outputs, and their source, as a clause that they end.
+    """The required types of a block's inputs or outputs, after a clause about their source.
 
-    `fits` compares one of the types with the type in its place.
+    `fits` compares a type with the required one.
     """
 
     types: Sequence[Type]
@@ -34,7 +34,7 @@ class Asked(NamedTuple):
 
 
 def specialization_findings(graph: StatedGraph) -> Iterator[Finding]:
-    """Find differences between the outputs of a function's blocks, one block for each opset."""
+    """Find differences between the outputs of a function's blocks for several opsets."""
     for name, function in graph.functions.items():
         blocks = function.blocks
         if len(blocks) > 1:
@@ -60,7 +60,7 @@ def _difference(graph: StatedGraph, block: Block, other: Block, opset: str) -> s
 
 
 def block_findings(inference: Inference, known: Signature, path: Path) -> Iterator[Finding]:
-    """Find the errors of the blocks of the operation at `path`; the inference contains the types that they return."""
+    """Find the errors in the blocks of the operation at `path`; the inference contains their returned types."""
     blocks = inference.arguments.blocks
     if len(blocks) != len(known.blocks):
         names = f" ({', '.join(block.name for block in known.blocks)})" if known.blocks else ""
@@ -91,10 +91,7 @@ def _declared(inference: Inference, known: Signature, path: Path) -> Iterator[Fi
 
 
 def _inputs(signed: BlockSignature, arguments: Arguments) -> Asked | None:
-    """Return the types that a block takes; None without the parameter that its inputs stand for.
-
-    That parameter is reported elsewhere.
-    """
+    """Return the input types of a block; None if their parameter is missing, which is reported elsewhere."""
     if signed.inputs is None:
         return Asked([], f"a block of `{arguments.op_type}` takes", compatible)
     if not arguments.has(signed.inputs):
@@ -105,9 +102,9 @@ def _inputs(signed: BlockSignature, arguments: Arguments) -> Asked | None:
 def _outputs(index: int, inference: Inference, known: Signature) -> Iterator[Asked]:
     """Yield the required outputs of a block: a truth value for a condition, else the operation's outputs.
 
-    In a loop, each of these is an input of the block in the next turn: a size that changes is a `?` there, as
-    coremltools makes it (`build_nested_blocks` of `while_loop`, iOS15/control_flow.py). Outside a loop, each has the
-    type of the first block's output.
+    In a loop, each output is an input of the next turn, with a `?` for each size that changes, as in coremltools
+    (`build_nested_blocks` of `while_loop`, iOS15/control_flow.py). Outside a loop, each has the type of the first
+    block's output.
     """
     blocks, count = inference.arguments.blocks, len(inference.declared)
     signed = known.blocks[index]
@@ -153,7 +150,7 @@ def _holds(asked: Type, given: Type) -> bool:
 
 
 def _agreement(path: Path, what: str, asked: Asked, given: Sequence[Type]) -> Iterator[Finding]:
-    """Find where inputs or outputs at `path` are not as many, or not of the types, that they must be."""
+    """Find inputs or outputs at `path` with a wrong number or wrong types."""
     if len(asked.types) != len(given):
         counts = counted(len(given), "value"), counted(len(asked.types), "value")
         yield Finding(path[:-1], codes.MISFIT_BLOCK, f"{what} {counts[0]}; {asked.by} {counts[1]}")

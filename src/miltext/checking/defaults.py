@@ -1,4 +1,4 @@
-"""Defaults: the values of parameters that an operation leaves out, where the table of operations states them.
+"""Default values of omitted parameters, from the table of operations.
 
 Defaults that depend on the arguments of an operation come from `default_inputs` in coremltools 9.0's definitions of
 operations, `converters/mil/mil/ops/defs`. A parameter without a default, such as a bias, has no entry.
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     Default = Callable[[Arguments], Any]
 
 _USUAL = ["int32", "fp32", "bool", "string"]
-"""The data types of defaults that nothing else decides, as coremltools makes them of Python's values."""
+"""The data types of defaults without another rule: those of coremltools for Python's values."""
 
 
 def program_defaults(program: Program, dialect: str) -> dict[Path, dict[str, tuple[str, str]]]:
-    """Return the defaults of all that the operations of a Program leave out, by parameter: type and value."""
+    """Return the defaults of all omitted parameters in a Program, by parameter: type and value."""
     found = {message_path(each.path): defaults(each.arguments, dialect) for each in infer_types(program)}
     return {path: values for path, values in found.items() if values}
 
 
 def defaults(op: Arguments, dialect: str) -> dict[str, tuple[str, str]]:
-    """Return the defaults of the parameters that an operation leaves out: type and value."""
+    """Return the defaults of an operation's omitted parameters: type and value."""
     known = signature(op.op_type, op.opset)
     if known is None:
         return {}
@@ -56,8 +56,8 @@ def defaults(op: Arguments, dialect: str) -> dict[str, tuple[str, str]]:
 def _type(value: str, name: str, known: Signature, op: Arguments) -> TensorType | ListType:
     """Return the type of a default: usually the type of its literal beside the given arguments.
 
-    It is the usual type of such a literal where an output would have another type with the default than without it:
-    `fill_like` returns fp32 for any `ref_tensor`.
+    If this would change the type of an output, it is the usual type of such a literal: `fill_like` returns fp32 for any
+    `ref_tensor`.
     """
     made = literal_type(value, name, known, op.operands, _USUAL)
     domain = known.parameters[name].domain
@@ -71,7 +71,7 @@ def _type(value: str, name: str, known: Signature, op: Arguments) -> TensorType 
 
 
 def _default(op: Arguments, name: str, stated: object) -> str | None:
-    """Return the literal of a default; None without one, or where it depends on unknown facts."""
+    """Return the literal of a default; None without a default, or if it depends on unknown facts."""
     rule = _RULES.get((op.op_type, name))
     try:
         value = rule(op) if rule else stated
@@ -81,7 +81,7 @@ def _default(op: Arguments, name: str, stated: object) -> str | None:
 
 
 def _spatial(number: int, times: int = 1) -> Default:
-    """Make the rule of a number for each spatial dimension of `x`, or for so many sides of each."""
+    """Return the rule for a default with a number for each spatial dimension of `x`, or for several sides of each."""
     return lambda op: [number] * (times * (len(op.shape("x", least=2)) - 2))
 
 
@@ -90,7 +90,7 @@ def _epsilon(number: float) -> Default:
 
 
 def _index_type(op: Arguments) -> str | None:
-    """Return the data type of `topk`'s indices, which may be stated where `topk` returns them."""
+    """Return the data type of `topk`'s indices, from its declared output if there is one."""
     return "int32" if op.scalar("return_indices", bool, True) else None
 
 
@@ -107,4 +107,4 @@ _RULES: Mapping[tuple[str, str], Default] = {
 }
 
 _LAST = {("avg_pool", "exclude_padding_from_average"), ("conv_quantized", "nbits"), ("random_bernoulli", "prob")}
-"""The parameters whose defaults come after the defaults that an operation shares with others of its kind."""
+"""The parameters whose defaults come after those that related operations share."""

@@ -1,4 +1,4 @@
-"""Array files as constants of drafts, and the conversions that make them fit their parameters."""
+"""Array files as constants of drafts, and their conversions to the types of parameters."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ NUMBERS = ("float", "int", "uint")
 """The kinds of data types that arrays are converted to."""
 
 DATA_TYPES = (codes.UNSUPPORTED_DTYPE, codes.DTYPES_DIFFER)
-"""The codes of values whose data type does not fit."""
+"""The codes for values with a wrong data type."""
 
 
 class HeldArray(NamedTuple):
-    """An array in a `const`, the path of its literal, and whether the `const` was written."""
+    """An array in a `const`, the path of its literal, and whether the text contains the `const`."""
 
     stored: StoredArray
     literal: Path
@@ -35,14 +35,14 @@ class HeldArray(NamedTuple):
 
 
 class ArrayConversion(NamedTuple):
-    """A conversion, as it is written in the text, that makes an array fit the parameter that takes it."""
+    """A conversion in the text that gives an array the type of its parameter."""
 
     array: HeldArray
     parameter: str
     asked: str
 
     def told(self, finding: Finding) -> Finding:
-        """Return a finding about the data type of the array, at its literal."""
+        """Return a finding about the data type of the array, placed at its literal."""
         remark = Remark(f"it is {self.parameter} here", finding.path)
         remarks = (remark, *finding.remarks) if self.array.is_written else ()
         message = f"{finding.message}; `{self.asked}` converts the array"
@@ -57,9 +57,10 @@ def conversion(
     operands: Mapping[str, Sequence[Operand]],
     usual: Sequence[str],
 ) -> ArrayConversion | None:
-    """Return the conversion of an array that fits the parameter `name`, given the other operands.
+    """Return the conversion of an array to a type of the parameter `name`, given the other operands; None if no type is
+    possible, or too little is known.
 
-    None if no type fits, or too little is known. The `usual` data types are those of the function.
+    The `usual` data types are those of the function.
     """
     parameter, kind = known.parameters[name], array.stored.header.dtype.kind
     taken = sorted(dtype for dtype in parameter.dtypes or BY_NAME if BY_NAME[dtype].kind in NUMBERS)
@@ -77,7 +78,7 @@ def conversion(
 
 
 def at_array(finding: Finding, conversions: Mapping[Path, ArrayConversion]) -> Finding:
-    """Return a finding about a data type at the array that it is about, if it is about one."""
+    """Return a finding, at its array if it is about the data type of an array."""
     if finding.code not in DATA_TYPES:
         return finding
     about = (

@@ -1,4 +1,4 @@
-"""Literals of drafts without a type: where they are used, and as constants, which take the type of their first use."""
+"""Untyped literals of drafts: arguments, and constants, which get the type of their first use."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ConstantUse:
-    """A parameter that a constant is given to, and the type that its literal would have there."""
+    """A parameter that uses a constant, and the type of its literal for it."""
 
     op_type: str
     parameter: str
@@ -43,7 +43,7 @@ class ConstantUse:
 class OpenConstant:
     """A `const` without a type, at the path `place`, and the use that decided it, if any.
 
-    It `is_doubtful` if a use of it might have decided, beside an operand with an unknown type because of a mistake.
+    It `is_doubtful` if a mistake hides the type of an operand beside a use that might have decided.
     """
 
     op: Op
@@ -55,7 +55,7 @@ class OpenConstant:
     is_doubtful: bool = False
 
     def conflict(self, use: ConstantUse, first: TensorType | ListType, other: TensorType | ListType | None) -> Finding:
-        """Return the finding that another use needs another type."""
+        """Return the finding about a use that needs another type."""
         as_other = f", and {use} as {_element(other)}" if other else f", which {use} does not take"
         message = f"the type of this literal cannot be inferred: {self.use} takes it as {_element(first)}{as_other}"
         found = [each for each in (self.use, use) if each]
@@ -68,7 +68,7 @@ def _element(type: TensorType | ListType) -> str | None:
 
 
 def takes(known: Signature, name: str, dtype: str | None, operands: Mapping[str, Sequence[Operand]]) -> bool:
-    """Return whether a parameter takes a constant of a data type beside the operands of the others."""
+    """Return whether a parameter accepts a constant of a data type beside the other operands."""
     parameter = known.parameters[name]
     same = [
         operand.type.dtype
@@ -112,8 +112,8 @@ class DraftLiteral(NamedTuple):
     ) -> TensorType | ListType:
         """Return the type of the literal, given the operands `beside` it, `without` the literal's own constant.
 
-        Where that leaves a choice, it is the type that gives the output the data type stated by the operation. Raise
-        UndecidedType or Misfit.
+        If several types are possible, it is the one that gives the output its declared data type. Raise UndecidedType
+        or Misfit.
         """
         others, guide = beside.operands(without), beside.guide
         found = literal_type(self.spelling, self.parameter, self.known, others, usual)
@@ -126,7 +126,7 @@ class DraftLiteral(NamedTuple):
         return other if guides else found
 
     def output(self, operands: Operands, made: TensorType | ListType) -> str | None:
-        """Return the data type of the first output, if the literal is of a type."""
+        """Return the data type of the first output if the literal has a type."""
         bindings = [*operands.get(self.parameter, ())]
         bindings[self.place : self.place + 1] = [Operand(made)]
         outputs = followed(Arguments(self.known.name, {**operands, self.parameter: bindings}, self.opset))
@@ -134,7 +134,7 @@ class DraftLiteral(NamedTuple):
 
 
 class UsualWalk(Walk):
-    """Inference that knows the `usual` data types of the function that it is in."""
+    """Inference with the `usual` data types of the current function."""
 
     def __init__(self, graph: StatedGraph) -> None:
         super().__init__(graph)
@@ -147,14 +147,14 @@ class UsualWalk(Walk):
 
 
 def is_of_function(path: InferencePath) -> bool:
-    """Return whether a path of inference leads to the block of a function, and not to a block inside that."""
+    """Return whether a path of inference leads to a function's own block."""
     return len(path) == len(("function", "opset"))
 
 
 def usual_dtypes(inputs: Iterable[Operand]) -> list[str]:
-    """Return the data types of literals in a function that nothing else decides: whole numbers are int32.
+    """Return the default data types of literals in a function: int32 for integers.
 
-    Fractions are fp16 where an input of the function is, and none is fp32, else fp32.
+    Fractions are fp16 if an input of the function is fp16 and none is fp32, else fp32.
     """
     dtypes = {operand.type.dtype for operand in inputs if isinstance(operand.type, TensorType)}
     return ["int32", "fp16" if "fp16" in dtypes and "fp32" not in dtypes else "fp32", "bool", "string"]

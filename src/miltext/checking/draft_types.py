@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.draft_arrays import at_array
 from miltext.checking.findings import Finding, Remark, operations_around
+from miltext.diagnostics import codes
+from miltext.parsing.misread_types import AS_STRING
 from miltext.syntax.editing import EditedText, edited
 
 if TYPE_CHECKING:
@@ -16,16 +19,25 @@ if TYPE_CHECKING:
     from miltext.parsing.recovery import Recovered
     from miltext.schema.paths import Path
 
+_TYPED = re.compile(r"\w+(?:<[^()]*>)?\((?P<literal>.*)\)", re.DOTALL)
+"""A literal with its type."""
+
+_WRITTEN_AS_ARGUMENTS = (codes.UNDEFINED_VALUE, codes.REQUIRED_DEFAULT)
+"""The codes of findings that may suggest an argument, whose type follows from its parameter."""
+
+_TYPED_ARGUMENT = re.compile(r"`(?:\w+ = )?(?P<typed>\w+(?:<[^()`]*>)?\((?P<literal>[-\d.e+]+|true|false|\"\w+\")\))`")
+"""An argument with its type, but not `fp16(inf)`: without it, that would be a name."""
+
 
 class DraftTypes(NamedTuple):
     """The types of a draft: the texts that replace its spans, its findings, and its open types.
 
     All places are in the long spelling of the text `read`.
 
-    `findings` are about its literals. `unknown` are about operations with all arguments present and an output type that
-    cannot be inferred. `strange` are about omissions beside an unknown operation, at its name. `uses` are the
-    operations in order, each with the operations whose outputs it uses. `misspelled` are literals without a value,
-    reported before. `conversions` are the conversions of arrays, by the bindings that give them to a parameter.
+    `findings` concern its literals, `unknown` operations with all arguments whose output type cannot be inferred, and
+    `strange` omissions beside an unknown operation, at its name. `uses` are the operations in order, each with the
+    operations whose outputs it uses. `misspelled` are literals without a value, reported before. `conversions` are the
+    conversions of arrays, by the bindings that give them to a parameter.
     """
 
     read: Recovered
@@ -40,11 +52,11 @@ class DraftTypes(NamedTuple):
     conversions: dict[Path, ArrayConversion]
 
     def joined(self, verified: Iterable[Finding], faulty: Iterable[Path]) -> list[Finding]:
-        """Return all findings about a draft: its own, and the findings of its `verified` Program.
+        """Return all findings about a draft, in its spelling: its own, and the findings of its `verified` Program.
 
-        One mistake is reported once. An omission in an operation is not reported if another error is in the operation,
-        in a block of it, or in a value that it uses: the `faulty` are the places with an error reported elsewhere. An
-        operation without a known name is an error.
+        One mistake is reported once. An omission in an operation is not reported beside another error in the operation,
+        in its blocks, or in its operands; `faulty` are the places with an error reported elsewhere. An operation
+        without a known name is an error.
         """
         known = [_blamed(finding, self.strange.get(finding.path)) for finding in verified]
         told = {finding.path for finding in known}
@@ -53,10 +65,27 @@ class DraftTypes(NamedTuple):
         errors = (finding.path for finding in [*own, *known] if finding.severity == "error")
         wrong = self._wrong([*faulty, *self.misspelled, *errors])
         unknown = (finding for place, finding in self.unknown.items() if place not in wrong)
-        return [*own, *(at_array(finding, self.conversions) for finding in known), *unknown]
+        found = [*own, *(at_array(finding, self.conversions) for finding in known), *unknown]
+        return [self._in_draft(finding) for finding in found]
+
+    def _in_draft(self, finding: Finding) -> Finding:
+        """Return a finding with its suggestion in a draft's spelling, without an inferable type: `[1]`, `true`."""
+        gaps = self.read.drafts.keys()
+        if finding.path[-1] == "key" or finding.code == codes.NOT_INFERRED or not (gaps or self.read.elaborated):
+            return finding
+        is_literal = not gaps.isdisjoint((finding.path, (*finding.path, "arguments", 0)))
+        said = finding.suggestion or ""
+        typed = _TYPED.search(said) if is_literal and "$" not in said else None
+        if typed:
+            return _replacing(finding, typed[0], typed["literal"])
+        *_, operation = (), *operations_around(finding.path)
+        if finding.code not in _WRITTEN_AS_ARGUMENTS or (*operation, "type") in self.strange:
+            return finding
+        typed = _TYPED_ARGUMENT.search(finding.message)
+        return _replacing(finding, typed["typed"], typed["literal"]) if typed else finding
 
     def _wrong(self, mistakes: Iterable[Path]) -> set[Path]:
-        """Return the paths of the wrong operations and of their users; an operation around a gap is wrong."""
+        """Return the paths of wrong operations and of their users; an operation that contains a gap is wrong."""
         wrong = {place for path in mistakes for place in operations_around(path)}
         wrong |= {place for gap in self.open for place in [*operations_around(gap)][:-1]}
         for place, used in self.uses if self.unknown else ():
@@ -88,11 +117,18 @@ class DraftTypes(NamedTuple):
         """Return the text of the draft with its types."""
         return edited(self.read.text, ((*span, written) for span, written in self.edits.items()))
 
+    def placed(self) -> dict[Span, str]:
+        """Return the texts for the omitted parts, by their places in the written text."""
+        found: dict[Span, str] = {}
+        for span, text in self.edits.items():
+            found.setdefault(self.read.written(span), text)  # an array that becomes a separate constant comes first
+        return found
+
 
 def _blamed(finding: Finding, strange: Finding | None) -> Finding:
-    """Return a finding about an unknown operation: an error, if types depend on it, with a remark about these types.
+    """Return a finding about an unknown operation: an error if types depend on it, with a remark about these types.
 
-    If the finding suggests an operation, the types follow from that.
+    The types follow from a suggested operation.
     """
     if strange is None:
         return finding
@@ -100,3 +136,17 @@ def _blamed(finding: Finding, strange: Finding | None) -> Finding:
         return finding._replace(severity="error")
     remark = Remark("it does not determine the type that is left out here; write the type", strange.path)
     return finding._replace(severity="error", remarks=(*finding.remarks, remark))
+
+
+def _replacing(finding: Finding, typed: str, literal: str) -> Finding:
+    """Return a finding that suggests a literal without its type."""
+    suggestion = finding.suggestion and finding.suggestion.replace(typed, literal)
+    return finding._replace(message=finding.message.replace(f"{typed}`", f"{literal}`"), suggestion=suggestion)
+
+
+def dtype_in_draft(diagnostic: Diagnostic) -> Diagnostic:
+    """Return a diagnostic about a data type not written as a string, spelled for drafts: `cast(x, fp32)`."""
+    typed = _TYPED.fullmatch(diagnostic.suggestion or "")
+    if not typed or not diagnostic.message.endswith(f"{AS_STRING}: `{typed[0]}`"):
+        return diagnostic
+    return diagnostic._replace(message=f"{AS_STRING}: `{typed['literal']}`", suggestion=typed["literal"])

@@ -51,11 +51,11 @@ if TYPE_CHECKING:
 
 
 class DraftWalk(UsualWalk):
-    """Inference that writes its results into the Program on the way.
+    """Inference that writes its results into the Program.
 
-    `carried` are the types that a loop carries from turn to turn, by the inputs of its blocks that omit theirs: the
-    types of the incoming and the returned values, with a `?` for each size that differs. If a type is wider than before
-    the walk, another walk is necessary (`wider`). Of the inferences, only the last is kept, unless all are needed.
+    `carried` are the types of a loop's variables, by the inputs of its blocks without types: the types of the incoming
+    and the returned values, with a `?` for each size that differs. If a type is wider than before the walk, another
+    walk is necessary (`wider`). Of the inferences, only the last is kept, unless all are needed.
     """
 
     keeps_all = False
@@ -103,7 +103,7 @@ class DraftWalk(UsualWalk):
         self.use(place, [self.known[output] for output in op.outputs])
 
     def arguments(self, op: Op, place: Path) -> None:
-        """Write the literals that an operation is given."""
+        """Write the literal arguments of an operation."""
         beside: TypingOperands | None = None
         for name, index in [(name, index) for name, several in op.inputs.items() for index in range(len(several))]:
             gap = (*place, "inputs", Key(name), "arguments", index)
@@ -117,7 +117,7 @@ class DraftWalk(UsualWalk):
                 beside.note(name, index, Operand(made, value=constant.value))
 
     def hold(self, op: Op, place: Path) -> None:
-        """Note an array in a `const`, or the conversions that would make an operation's arrays fit."""
+        """Record an array in a `const`, or the conversions that an operation's arrays need."""
         literal = (*place, "attributes", Key("val"))
         if op.type == "const" and literal in self.gaps and self.is_array(literal):
             reference = array_named(op.attributes["val"])
@@ -165,7 +165,7 @@ class DraftWalk(UsualWalk):
         return found
 
     def carry(self, body: NestedBlock, at: int, blocks: int, path: Path) -> None:
-        """Note the outputs of a loop's body as the inputs of each of its blocks, which others leave out, too."""
+        """Record the outputs of a loop's body as the inputs of each of its blocks."""
         for index, (taken, given) in enumerate(zip(body.inputs, body.outputs, strict=True)):
             wider = join(taken, given)
             if is_known(taken) and is_known(given) and is_known(wider) and wider != taken:
@@ -174,7 +174,7 @@ class DraftWalk(UsualWalk):
                     self.wider.update((gap, wider) for gap in gaps if gap in self.gaps)
 
     def input(self, value: ir.Value, gap: Path, operand: Operand | None) -> None:
-        """Write the type of a block's input: the type of the operand that it stands for."""
+        """Write the type of a block's input: the type of its operand."""
         if operand and is_known(operand.type):
             made = join(operand.type, self.carried.get(gap, operand.type))
             made = made if is_known(made) else operand.type
@@ -190,7 +190,7 @@ class DraftWalk(UsualWalk):
     # ---- attributes and constants
 
     def attributes(self, op: Op, place: Path) -> None:
-        """Write the types of attributes, but not of a `const` that has none."""
+        """Write the types of attributes, except for a `const` without types."""
         attributes = self.graph.attributes[op]
         for name in sorted(attributes):
             gap = (*place, "attributes", Key(name))
@@ -214,7 +214,7 @@ class DraftWalk(UsualWalk):
         return self.value(gap, made) if made is not None else None
 
     def is_array(self, gap: Path) -> bool:
-        """Return whether the phrase without a type is an array in a file, which has a type."""
+        """Return whether a phrase without a type is an array file, which has a type."""
         return self.gaps[gap].is_array
 
     def array(self, value: Value, stated: Type, gap: Path) -> Value | None:
@@ -232,7 +232,7 @@ class DraftWalk(UsualWalk):
         return whole
 
     def attribute_type(self, op: Op, name: str, gap: Path) -> TensorType | ListType | None:
-        """Return the type of an attribute. If nothing is known of it, it may be a string or a truth value."""
+        """Return the type of an attribute; an unknown attribute may be a string or a truth value."""
         known = signature(op.type, self.opset)
         if known and name in known.parameters and known.parameters[name].attribute:
             *_, place = operations_around(gap)
@@ -257,13 +257,13 @@ class DraftWalk(UsualWalk):
         return None
 
     def is_open(self, op: Op, place: Path, name: str = "val") -> bool:
-        """Return whether an attribute is the value of a `const` that states no type at all."""
+        """Return whether an attribute is the value of a `const` without any type."""
         gaps = {(*place, "attributes", Key("val")), (*place, "outputs", 0)}
         is_const = op.type == "const" and name == "val" and len(op.outputs) == 1
         return is_const and gaps <= self.gaps.keys() and not self.is_array((*place, "attributes", Key("val")))
 
     def opened(self, op: Op, place: Path) -> bool:
-        """Note a `const` whose uses will decide its type; return whether the operation is such a `const`."""
+        """Record a `const` whose type its uses determine; return whether the operation is such a `const`."""
         if not self.is_open(op, place):
             return False
         operand = self.known[op.outputs[0]] = Operand(None)
@@ -277,7 +277,7 @@ class DraftWalk(UsualWalk):
         return True
 
     def constants(self, op: Op, place: Path) -> None:
-        """Decide the types of constants at their first use, and compare later uses with them."""
+        """Determine the types of constants at their first use, and compare later uses with them."""
         if not self.open:
             return
         known = signature(op.type, self.opset)
@@ -294,7 +294,7 @@ class DraftWalk(UsualWalk):
                     beside.note(name, index, constant.operand)
 
     def surroundings(self, op: Op, place: Path) -> TypingOperands:
-        """Return the operands that the types of an operation's literals and constants may depend on."""
+        """Return the operands that may determine the types of an operation's literals and constants."""
         return TypingOperands(self.operands(op), lacks=self.lacks(op, place), guide=self.guide(op, place))
 
     def is_unknown(self, operand: Operand) -> bool:
@@ -302,7 +302,7 @@ class DraftWalk(UsualWalk):
         return operand in self.unknown or (operand in self.open and self.open[operand].is_doubtful)
 
     def lacks(self, op: Op, place: Path) -> bool:
-        """Return whether an operation's types cannot be inferred because of a mistake in it or behind an operand."""
+        """Return whether a mistake in an operation, or in the source of an operand, prevents inference of its types."""
         if place in self.broken or not self.unknown.isdisjoint(map(self.operand, op.operands)):
             return True
         known = signature(op.type, self.opset)
@@ -311,14 +311,14 @@ class DraftWalk(UsualWalk):
         return is_misnamed(op, known)
 
     def guide(self, op: Op, place: Path) -> str | None:
-        """Return the data type that an operation states for its first output."""
+        """Return the declared data type of an operation's first output."""
         if not op.outputs or (*place, "outputs", 0) in self.gaps:
             return None
         stated = self.graph.type(op.outputs[0])
         return stated.dtype if isinstance(stated, TensorType) else None
 
     def decide(self, constant: OpenConstant, use: ConstantUse, known: Signature, beside: TypingOperands) -> None:
-        """Decide the type of a constant at one of its uses, or compare the use with the decided type."""
+        """Determine the type of a constant at one of its uses, or compare the use with the type."""
         first, made = constant.operand.type, None
         if constant.use and takes(known, use.parameter, getattr(first, "dtype", None), beside.operands()):
             return
@@ -346,7 +346,7 @@ class DraftWalk(UsualWalk):
         self.state_type(constant.output, made)
 
     def reopen(self, constant: OpenConstant) -> None:
-        """Take back the type of a constant whose uses disagree; report nothing more about it."""
+        """Remove the type of a constant whose uses disagree; report nothing more about it."""
         constant.op.message.attributes["val"].Clear()
         declared(constant.op.outputs[0]).ClearField("type")
         self.types.open.update((constant.gap, constant.output))
@@ -354,7 +354,7 @@ class DraftWalk(UsualWalk):
         del self.open[constant.operand]
 
     def leave(self, block: Block, path: InferencePath) -> None:
-        """Give the usual types to constants that a block returns, and in the end to unused constants."""
+        """Give the usual types to constants that a block returns, and finally to unused constants."""
         is_last = is_of_function(path)
         for operand in [*self.open] if is_last else map(self.operand, block.outputs):
             constant = self.open.get(operand)
@@ -372,7 +372,7 @@ class DraftWalk(UsualWalk):
     # ---- outputs and arguments
 
     def use(self, place: Path, outputs: list[Operand]) -> None:
-        """Note the operations that the last inference's operation uses, and that it makes the outputs."""
+        """Record the operations that the last inference's operation uses, and its outputs."""
         if not self.keeps_all:
             del self.found[:-1]
         given = self.found[-1].arguments.operands.values()
@@ -400,7 +400,7 @@ class DraftWalk(UsualWalk):
         return False
 
     def strange(self, gap: Path, message: str) -> None:
-        """Note the first omission beside an unknown operation."""
+        """Record the first omission beside an unknown operation."""
         *_, operation = operations_around(gap)
         if operation not in self.flawed:
             self.types.strange.setdefault((*operation, "type"), Finding(gap, codes.NOT_INFERRED, message))
@@ -427,14 +427,13 @@ class DraftWalk(UsualWalk):
         return value
 
     def is_told(self, span: Span) -> bool:
-        """Return whether an error was found in a span when the text was read."""
+        """Return whether reading of the text found an error in a span."""
         first = bisect_left(self.wrong, span)
         return first < len(self.wrong) and self.wrong[first].start < span.end
 
     def literal_type(self, op: Op, name: str, gap: Path, beside: TypingOperands) -> TensorType | ListType | None:
-        """Return the type of a literal; None where it cannot be inferred.
-
-        Report the reason, unless it is reported elsewhere.
+        """Return the type of a literal, or report the reason why it cannot be inferred, unless reported elsewhere, and
+        return None.
         """
         known = signature(op.type, self.opset)
         what = "the type of this literal cannot be inferred"
@@ -459,20 +458,20 @@ class DraftWalk(UsualWalk):
         return None
 
     def state_type(self, gap: Path, type: Type) -> None:
-        """Note the type of a value, in place of `_` or before the name."""
+        """Record the type of a value, in place of `_` or before the name."""
         phrase = self.gaps[gap]
         made = spelled(type, self.dialect)
         is_marked = phrase.first != phrase.last  # by `_`
         self.settle(gap, *((phrase.first, made) if is_marked else (Span(phrase.start, phrase.start), f"{made} ")))
 
     def settle(self, gap: Path, span: Span, text: str) -> None:
-        """Note the text for a place where something was left out."""
+        """Record the text for an omitted part."""
         self.types.edits[span] = text
         self.types.open.discard(gap)
 
 
 def _shifted(diagnostic: Diagnostic, shift: int, whole: Span) -> Diagnostic:
-    """Return the diagnostic of a literal that was lowered by itself, at its place in the draft."""
+    """Return the diagnostic of a separately lowered literal at its place in the draft."""
     found = diagnostic.span
     inside = found is not None and whole.start <= found.start + shift and found.end + shift <= whole.end
     span = Span(found.start + shift, found.end + shift) if found and inside else whole
@@ -480,6 +479,6 @@ def _shifted(diagnostic: Diagnostic, shift: int, whole: Span) -> Diagnostic:
 
 
 def declared(value: ir.Value) -> NamedValueType:
-    """Return the message that declares a value, in which its type is written."""
+    """Return the message that declares a value and contains its type."""
     assert value.message is not None, "an undefined name has no type"
     return value.message

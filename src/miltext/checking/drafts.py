@@ -6,7 +6,6 @@ literal decide. The type of an output follows by the rules of `miltext.checking.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from miltext.checking.arrays import Arrays
@@ -14,7 +13,6 @@ from miltext.checking.draft_types import DraftTypes
 from miltext.checking.draft_walk import DraftWalk
 from miltext.checking.findings import Finding, counted, operations_around
 from miltext.diagnostics import Diagnostic, Span, codes
-from miltext.parsing.misread_types import AS_STRING
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.phrases import draft_words, name_in, program_fields
 
@@ -30,28 +28,18 @@ if TYPE_CHECKING:
     Operands = Mapping[str, Sequence[Operand]]
 
 
-_TYPED = re.compile(r"\w+(?:<[^()]*>)?\((?P<literal>.*)\)", re.DOTALL)
-"""A literal with its type."""
-
-_WRITTEN_AS_ARGUMENTS = (codes.UNDEFINED_VALUE, codes.REQUIRED_DEFAULT)
-"""The codes of findings that may suggest to write an argument, whose type follows from its parameter."""
-
-_TYPED_ARGUMENT = re.compile(r"`(?:\w+ = )?(?P<typed>\w+(?:<[^()`]*>)?\((?P<literal>[-\d.e+]+|true|false|\"\w+\")\))`")
-"""An argument with its type, but not `fp16(inf)`: without it, that would be a name."""
-
-
 MOST_WALKS = 8
-"""The most walks over a draft to find the types that its loops carry. coremltools builds the blocks of a loop at most
-twice (iOS15/control_flow.py); a type that still changes then is an error.
+"""The greatest number of walks over a draft to infer the types of its loops' variables. coremltools builds the blocks
+of a loop at most twice (iOS15/control_flow.py); a type that still changes then is an error.
 """
 
 
 def draft_types(read: Recovered, arrays: Arrays | None = None) -> DraftTypes:
     """Infer the types that a draft leaves out, write them into its Program, and report types that cannot be inferred.
 
-    The `arrays` are the arrays named in the draft; without them, it has no folder. A value carried by a loop has the
-    type of the incoming value, with a `?` for each size that changes from turn to turn: the walks over the draft stop
-    when no type changes.
+    The `arrays` are the arrays named in the draft; without them, it has no folder. A loop variable has the type of its
+    initial value, with a `?` for each size that changes between turns: the walks over the draft stop when no type
+    changes.
     """
     types = _nothing_inferred(read)
     if read.program is None or not (read.drafts or read.elaborated):
@@ -91,48 +79,19 @@ def _outside(gap: Path) -> Finding:
     )
 
 
-def as_in_draft(finding: Finding, types: DraftTypes) -> Finding:
-    """Return a finding with its suggestion as drafts spell it, without a type where one follows: `[1]`, `true`."""
-    gaps = types.read.drafts.keys()
-    if finding.path[-1] == "key" or finding.code == codes.NOT_INFERRED or not (gaps or types.read.elaborated):
-        return finding
-    is_literal = not gaps.isdisjoint((finding.path, (*finding.path, "arguments", 0)))
-    typed = _TYPED.search(finding.suggestion or "") if is_literal and "$" not in (finding.suggestion or "") else None
-    if typed:
-        return _replacing(finding, typed[0], typed["literal"])
-    *_, operation = (), *operations_around(finding.path)
-    if finding.code not in _WRITTEN_AS_ARGUMENTS or (*operation, "type") in types.strange:
-        return finding
-    typed = _TYPED_ARGUMENT.search(finding.message)
-    return _replacing(finding, typed["typed"], typed["literal"]) if typed else finding
-
-
-def _replacing(finding: Finding, typed: str, literal: str) -> Finding:
-    """Return a finding that suggests a literal without its type."""
-    suggestion = finding.suggestion and finding.suggestion.replace(typed, literal)
-    return finding._replace(message=finding.message.replace(f"{typed}`", f"{literal}`"), suggestion=suggestion)
-
-
-def dtype_in_draft(diagnostic: Diagnostic) -> Diagnostic:
-    """Return a diagnostic about a data type not written as a string, spelled for drafts: `cast(x, fp32)`."""
-    typed = _TYPED.fullmatch(diagnostic.suggestion or "")
-    if not typed or not diagnostic.message.endswith(f"{AS_STRING}: `{typed[0]}`"):
-        return diagnostic
-    return diagnostic._replace(message=f"{AS_STRING}: `{typed['literal']}`", suggestion=typed["literal"])
-
-
 def marker_of(root: Node | None) -> Node | None:
     """Return the marker in the head of a draft; None without one."""
     return next((field for field in program_fields(root) if field.name == "draft_marker"), None) if root else None
 
 
-def marker_words(marker: Node | None) -> set[str]:
-    """Return the words of a marker other than types."""
+def marker_words(root: Node | None) -> set[str]:
+    """Return the words other than types of the marker in the head of a draft."""
+    marker = marker_of(root)
     return {name_in(word) for word in draft_words(marker)} if marker else set()
 
 
 def draft_notice(read: Recovered) -> list[Diagnostic]:
-    """Return the note that a text is not yet a program, at the first thing that it leaves out; none for another."""
+    """Return the note about a draft, at its first omitted part; none for a text that is not a draft."""
     first = read.elaborated.first if read.elaborated else None
     if first is not None:
         message = "this is a draft in the short spelling; `miltext infer` writes it out"

@@ -1,4 +1,4 @@
-"""Findings of a rule in a Program: a message at a path, whose place in a text comes late; words for messages."""
+"""Findings in a Program: messages at paths, which get places in a text later; words for messages."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import UNSAFE, Diagnostic, Note, Span
+from miltext.parsing.parser import parse_tree
 from miltext.parsing.spans import phrases_by_path, words
 from miltext.schema.paths import PARTS, Key
 from miltext.syntax.literals import shown
@@ -20,7 +21,7 @@ LONG = 200
 
 
 class Remark(NamedTuple):
-    """A further sentence under a finding, and the path of its subject."""
+    """A note under a finding, and the path of its subject."""
 
     message: str
     path: Path
@@ -56,34 +57,38 @@ def operations_around(path: Path) -> Iterator[Path]:
 
 
 def apart_from(findings: Iterable[Finding], known: Collection[Path]) -> list[Finding]:
-    """Return the findings except those about a message at one of the paths, which are known to be wrong."""
+    """Return the findings except those about messages at the given paths, which are known to be wrong."""
     return [finding for finding in findings if not any(place in known for place in _around(finding.path))]
 
 
 def _around(path: Path) -> Iterator[Path]:
-    """Yield a path and the paths of the messages around it, except where it is only inside of one and no part of it."""
+    """Yield a path and the paths of the enclosing messages that it is a part of."""
     for end in range(len(path), 0, -1):
         yield path[:end]
         if path[end - 1] in PARTS and not isinstance(path[end - 1], int):
             return
 
 
-def located(findings: Collection[Finding], root: Node) -> list[Diagnostic]:
-    """Return the diagnostics of findings, in the order of the text whose tree of phrases is given."""
+def located(findings: Collection[Finding], where: str | Node | None) -> list[Diagnostic]:
+    """Return the diagnostics of findings, in the order of a text, given itself or as its tree of phrases.
+
+    A text is parsed only for findings. For None, the diagnostics have no places.
+    """
+    if where is None:
+        return in_order(_diagnostic(finding) for finding in findings)
+    if not findings:
+        return []
+    root = parse_tree(where, whole=True).root if isinstance(where, str) else where
     remarks = [remark.path for finding in findings for remark in finding.remarks]
     spans = _spans(root, [*(finding.path for finding in findings), *remarks])
     return in_order(_diagnostic(finding, spans) for finding in findings)
 
 
-def unplaced(findings: Iterable[Finding]) -> list[Diagnostic]:
-    """Return the diagnostics of findings in a program without a text."""
-    return in_order(
-        Diagnostic(each.severity, each.code, each.message, None, tuple(Note(remark.message) for remark in each.remarks))
-        for each in findings
-    )
-
-
-def _diagnostic(finding: Finding, spans: dict[Path, Span]) -> Diagnostic:
+def _diagnostic(finding: Finding, spans: dict[Path, Span] | None = None) -> Diagnostic:
+    """Return the diagnostic of a finding; a finding without a place suggests nothing."""
+    if spans is None:
+        notes = tuple(Note(remark.message) for remark in finding.remarks)
+        return Diagnostic(finding.severity, finding.code, finding.message, None, notes)
     notes = tuple(Note(remark.message, _span(spans, remark.path)) for remark in finding.remarks)
     span = _span(spans, finding.path)
     severity, suggestion = finding.severity, finding.suggestion
@@ -91,12 +96,12 @@ def _diagnostic(finding: Finding, spans: dict[Path, Span]) -> Diagnostic:
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return diagnostics in the order of their text, and none of them twice."""
+    """Return diagnostics in the order of their text, without duplicates."""
     return sorted(dict.fromkeys(diagnostics), key=lambda found: found.span.start if found.span else -1)
 
 
 def _spans(root: Node, paths: Iterable[Path]) -> dict[Path, Span]:
-    """Return the places of the paths, and of the phrases around them, if any: of two the first."""
+    """Return the places of the paths and of the enclosing phrases, if any; of two places of a path, the first."""
     wanted = {path[:end] for path in paths for end in range(len(path) + 1)}
     spans: dict[Path, Span] = {}
     for path, phrase in phrases_by_path(root, lambda path, _: path in wanted):
@@ -107,7 +112,7 @@ def _spans(root: Node, paths: Iterable[Path]) -> dict[Path, Span]:
 
 
 def _span(spans: dict[Path, Span], path: Path) -> Span:
-    """Return the place of a path, or of the innermost message around it that has one."""
+    """Return the place of a path, or of the innermost enclosing message with a place."""
     while path not in spans:
         path = path[:-1]
     return spans[path]
@@ -117,22 +122,22 @@ def _span(spans: dict[Path, Span], path: Path) -> Span:
 
 
 def named(name: str) -> str:
-    """Quote a name in a message: in backquotes, as the text spells it."""
+    """Quote a name in a message: in backquotes, in the spelling of the text."""
     return f"`{shown(name_text(name), LONG)}`"
 
 
 def opset_named(opset: str) -> str:
-    """Spell an opset in a message, as the text spells it."""
+    """Quote an opset in a message, in the spelling of the text."""
     return shown(opset_text(opset), LONG)
 
 
 def one_of(kinds: Iterable[str]) -> str:
-    """Join kinds of values as in a sentence: `a list or a tensor`."""
+    """Join kinds of values for a sentence: `a list or a tensor`."""
     return " or ".join(f"a {kind}" for kind in sorted(kinds))
 
 
 def counted(number: int, noun: str) -> str:
-    """Count things: `no value`, `1 value`, `2 values`."""
+    """Write a count: `no value`, `1 value`, `2 values`."""
     return f"{number or 'no'} {noun}{'s' if number > 1 else ''}"
 
 

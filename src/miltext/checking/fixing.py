@@ -1,8 +1,8 @@
-"""Fixing a text by the suggestions of its findings, until no fixable finding is left.
+"""Fixes of a text by the suggestions of its findings, until no fixable finding is left.
 
-Each step is proven by another check. A mistake often hides the next one in its phrase. So a step that lets a parse go
-on is good if the parse does not fail in the inserted text, and fails in no more lines; any other step, if there are no
-more errors, nor more findings.
+Each step is proven by another check. A mistake often hides the next one in its phrase. So a step that lets a parse
+continue is kept if the parse does not fail in the inserted text, nor in more lines. Any other step is kept if it adds
+no error and no finding.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from miltext.diagnostics.selection import keeps_from_reading
 from miltext.syntax.editing import Edit, EditedText, edited
 
 MOST_CHECKS = 100
-"""How often a text is checked at most: a suggestion that does not help has to be looked for among the others."""
+"""The greatest number of checks of a text; a useless suggestion is found by further checks."""
 
 _BLANKS = " \t"
 
@@ -26,8 +26,7 @@ _BLANKS = " \t"
 class Mended(NamedTuple):
     """A text, the number of suggestions applied to make it, and all findings of its check.
 
-    `useless` counts the remaining suggestions that would not improve the text; None where MOST_CHECKS came before the
-    end.
+    `useless` counts the remaining suggestions that would not improve the text; None if MOST_CHECKS was reached.
     """
 
     text: str
@@ -45,8 +44,8 @@ def is_fixable(diagnostic: Diagnostic, *, unsafe: bool) -> bool:
 def mend(text: str, check: Callable[[str], list[Diagnostic]], chosen: Callable[[Diagnostic], bool]) -> Mended:
     """Apply the suggestions of the `chosen` findings where they improve the text; `check` finds the errors of a text.
 
-    A certain fix stays, even if it brings more findings to light. A guess stays only if the errors are fewer in the
-    end. Raise the errors of the first check.
+    A certain fix stays, even if it reveals more findings. A guess stays only if it reduces the errors. Raise the errors
+    of the first check.
     """
     result = last = Mended(text, 0, check(text))
     batches = _batches(last, chosen)
@@ -70,7 +69,9 @@ def mend(text: str, check: Callable[[str], list[Diagnostic]], chosen: Callable[[
 
 
 def _batches(mended: Mended, chosen: Callable[[Diagnostic], bool]) -> list[list[Diagnostic]]:
-    """Return the fixes to try together, the last first: certain ones before guesses, unreadable phrases first."""
+    """Return the fixes to try together, from the end of the text: first those of unreadable phrases, then certain ones,
+    then guesses.
+    """
     kinds: dict[tuple[bool, bool], list[Diagnostic]] = {}
     for fix in filter(chosen, mended.diagnostics):
         kinds.setdefault((fix.applicability == SAFE, keeps_from_reading(fix)), []).append(fix)
@@ -78,7 +79,7 @@ def _batches(mended: Mended, chosen: Callable[[Diagnostic], bool]) -> list[list[
 
 
 def _smaller(text: str, fixes: list[Diagnostic], failed: set[Diagnostic]) -> list[list[Diagnostic]]:
-    """Return the fixes to try, the last first, instead of fixes that did no good together.
+    """Return smaller batches of fixes, from the end of the text, in place of a batch that did not help.
 
     A fix that failed alone in its line is not tried again.
     """
@@ -95,7 +96,7 @@ def _smaller(text: str, fixes: list[Diagnostic], failed: set[Diagnostic]) -> lis
 
 
 def _apart(fixes: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return fixes in the order of the text, without any that touches an earlier fix."""
+    """Return fixes in the order of the text, without those that touch an earlier fix."""
     kept: list[Diagnostic] = []
     end = -1
     for fix in sorted(fixes, key=lambda fix: fix.span or (0, 0)):
@@ -112,7 +113,7 @@ def _apart(fixes: Iterable[Diagnostic]) -> list[Diagnostic]:
 def _tried(
     before: Mended, fixes: Sequence[Diagnostic], check: Callable[[str], list[Diagnostic]]
 ) -> tuple[Mended | None, set[Diagnostic]]:
-    """Return the text with fixes of one kind applied, None if it is no better; and the fixes that fail."""
+    """Return the text with fixes of one kind applied, None if that does not improve it; and the fixes that fail."""
     made = applied(before.text, fixes)
     text, starts = made.text, _starts(made, fixes)
     try:
@@ -132,7 +133,7 @@ def _tried(
 
 
 def _failed(fixes: Sequence[Diagnostic], starts: Sequence[int], found: Sequence[Diagnostic]) -> set[Diagnostic]:
-    """Return the fixes whose findings are still there, and those in whose suggestions a parse now fails."""
+    """Return the fixes whose findings remain, and those in whose suggestions a parse now fails."""
     same = {(each.code, each.message, each.span.start) for each in found if each.span}
     unread = sorted(each.span.start for each in found if each.span and keeps_from_reading(each))
     failed = set[Diagnostic]()
@@ -144,7 +145,7 @@ def _failed(fixes: Sequence[Diagnostic], starts: Sequence[int], found: Sequence[
 
 
 class _Badness(NamedTuple):
-    """The number of lines in a text that cannot be read whole, of errors, and of findings."""
+    """The numbers of unreadable lines, of errors, and of findings in a text."""
 
     unread: int
     errors: int
@@ -163,7 +164,7 @@ def _by_line(mended: Mended) -> Counter[int]:
 
 
 def _is_better(new: Mended, old: Mended) -> bool:
-    """Return whether a text has less wrong with it than another, and no more errors."""
+    """Return whether a text is better than another: fewer findings or unreadable lines, and no more errors."""
     return _badness(new) < _badness(old) and _badness(new).errors <= _badness(old).errors
 
 
@@ -186,12 +187,12 @@ class _Lines:
 
 
 def applied(text: str, fixes: Iterable[Diagnostic]) -> EditedText:
-    """Return a text with suggestions in place of their spans, which do not overlap."""
+    """Return a text with suggestions in place of their separate spans."""
     return edited(text, (edit_of(text, fix) for fix in fixes))
 
 
 def edit_of(text: str, fix: Diagnostic) -> Edit:
-    """Return the edit that a finding suggests: what is removed goes with the blanks around it."""
+    """Return the edit that a finding suggests; a removal includes the blanks around it."""
     assert fix.span is not None
     return *(fix.span if fix.suggestion else _with_blanks(text, *fix.span)), fix.suggestion or ""
 
@@ -202,7 +203,7 @@ def _starts(made: EditedText, fixes: Iterable[Diagnostic]) -> list[int]:
 
 
 def _with_blanks(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the stretch to remove, with the blanks, or the empty line, that would be left."""
+    """Return the range to remove, with the blanks or the empty line that would remain."""
     rest = re.compile(r"[ \t]*(\r?\n|\Z)?").match(text, end)
     assert rest is not None
     if rest[1] is None:

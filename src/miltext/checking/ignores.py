@@ -1,8 +1,7 @@
 """Comments at the ends of lines that suppress findings there: `// mil: ignore[MIL603]`.
 
-Such a comment applies to its line, and to the whole of each phrase with a part there: to an operation whose arguments
-are on several lines, and to the head of a function or block. So the layout that `miltext fmt` gives to a phrase does
-not matter.
+Such a comment applies to its line, and to each whole phrase with a part there: an operation with arguments on several
+lines, or the head of a function or block. So the layout by `miltext fmt` does not matter.
 """
 
 from __future__ import annotations
@@ -24,27 +23,27 @@ _NEAR = re.compile(
       | (?: \w+ [ \t]* :? [ \t]* )? (?:ignore|noqa|disable) \b (?= [ \t:=(\[]* MIL\d ) )
     (?: [ \t:=(\[]* (?P<codes> MIL\d+ (?: [ \t,]+ MIL\d+ )* ) [ \t]* [])]? )?"""
 )
-"""The possible beginnings of a misspelt comment meant to ignore findings."""
+"""A pattern of misspelt comments that should ignore findings."""
 
 _WORD = re.compile(r"[^,\s]+")
 _ENDS = frozenset([";", "{", "}"])
-"""The tokens that end a phrase, for the scope of a comment."""
+"""The tokens at the end of a phrase, for the scope of a comment."""
 
 FORM = f"write `// mil: ignore[{codes.SHADOWED_VALUE}]`, with codes or their beginnings, or `// mil: ignore` for all"
 
 GAPS = frozenset([codes.ELIDED_LITERAL, codes.VALUE_IN_ARRAY_FILE, codes.DRAFT])
-"""The codes of a text that leaves values or types out."""
+"""The codes of a text with omitted values or types."""
 
 OPTIONAL = "MIL8"
-"""The beginnings of codes that only a check by coremltools, on request, finds."""
+"""The beginnings of codes that only the optional check by coremltools finds."""
 
 
 @dataclass
 class Ignore:
     """A comment that ignores findings beginning in `region`; one on a line of its own has no region.
 
-    `words` are codes or beginnings of codes, none of them for all. `used` are the words, or the lack of them, that
-    suppressed a finding. `is_clear` is true if it has no other words.
+    `words` are codes or beginnings of codes; no words stand for all codes. `used` are the words (None for all codes)
+    that suppressed a finding. `is_clear` is true without other words.
     """
 
     span: Span
@@ -56,7 +55,7 @@ class Ignore:
     def takes(self, diagnostic: Diagnostic) -> bool:
         """Return whether the comment ignores a finding in its region; if so, mark it as used.
 
-        The finding that a text is a draft concerns more than a line: a comment without codes does not apply to it.
+        A comment without codes does not apply to the note about a draft, which concerns the whole text.
         """
         words = self.words or ([] if diagnostic.code == codes.DRAFT else [""])
         taking = {word for word in words if means(normal(word), diagnostic.code)}
@@ -67,7 +66,7 @@ class Ignore:
 def without_ignored(text: str, found: Sequence[Diagnostic]) -> list[Diagnostic]:
     """Return the findings that no comment of the text ignores, and the findings about such comments.
 
-    A comment that ignores nothing is reported only in a text without gaps and errors: else findings are still to come.
+    A comment that ignores nothing is reported only in a text without gaps and errors, which hide further findings.
     """
     if not (_IGNORE.search(text) or _NEAR.search(text)):
         return [*found]
@@ -98,7 +97,7 @@ def _left(found: Sequence[Diagnostic], ignores: Sequence[Ignore]) -> list[Diagno
 
 
 def _unused(text: str, ignore: Ignore) -> Iterator[Diagnostic]:
-    """Yield the warning about a comment that ignores nothing, or about the codes in it that do not."""
+    """Yield the warning about a comment without effect, or about its codes without effect."""
     idle = [word for word in ignore.words if word not in ignore.used and not normal(word).startswith(OPTIONAL)]
     left = [word for word in ignore.words if word not in idle]
     if (left and not idle) or "" in ignore.used:
@@ -157,7 +156,7 @@ def _comments_and_phrases(text: str) -> tuple[list[Span], list[Span]]:
 
 
 def _misspelt(text: str, comment: Span) -> list[Diagnostic]:
-    """Return the warning about a misspelt comment meant to ignore findings."""
+    """Return the warning about a misspelt comment that should ignore findings."""
     near = _NEAR.match(text, *comment)
     if near is None or _IGNORE.search(text, *comment):
         return []
@@ -171,7 +170,7 @@ def _misspelt(text: str, comment: Span) -> list[Diagnostic]:
 
 
 def _words(match: re.Match[str], rest: str) -> tuple[dict[str, Span] | None, list[Diagnostic]]:
-    """Return the words of a comment that stand for codes, None if it cannot be understood; and its findings."""
+    """Return the codes in a comment, None if they are unclear; and the findings about it."""
     span = Span(*match.span())
     if match["codes"] is None:
         if not rest.strip() or rest.lstrip().startswith("//"):

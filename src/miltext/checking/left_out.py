@@ -1,4 +1,4 @@
-"""The Program of a text with omitted values: with the values filled in, or with their types alone."""
+"""The Program of a text with omitted values: with the values filled in, or only with their types."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program
 
 UNFIT = (codes.UNKNOWN_ELIDED_LITERAL, codes.ELIDED_LITERAL_TYPE)
-"""The codes of values that cannot be read, or do not have their type."""
+"""The codes of values that are unreadable, or do not match their type."""
 
 
 def program_of(text: str, originals: Sequence[Program]) -> tuple[Program | None, list[Diagnostic]]:

@@ -1,7 +1,7 @@
-"""Limits of arguments besides their data types: shapes, ranges, axes, sets of words.
+"""Limits of arguments besides data types: shapes, ranges, axes, sets of words, from the table of
+`miltext.schema.operations`.
 
-The table of `miltext.schema.operations` states them for each parameter. Results that rules compute belong to
-`miltext.checking.inference`.
+Limits that rules compute belong to `miltext.checking.inference`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FEW = 8
 
 
 def clashes(known: Signature, operands: Mapping[str, Sequence[Operand]], dialect: str) -> Iterator[InputClash]:
-    """Yield the clashes of one operation's arguments with their limits; of several in one argument, the first."""
+    """Yield the clashes of an operation's arguments with their limits, at most one per argument."""
     judged = {name: operand for name, operand in _singles(known, operands) if isinstance(operand.type, TensorType)}
     sizes = agreed({name: (known.parameters[name].shape, _shape_of(operand)) for name, operand in judged.items()})
     wrong: dict[str, InputClash] = {}
@@ -63,7 +63,7 @@ def _shape_of(operand: Operand) -> Shape:
 def wrong_shapes(
     known: Signature, operands: Mapping[str, Operand], sizes: NamedSizes, dialect: str
 ) -> dict[str, InputClash]:
-    """Return the clashes in the shapes of arguments, by their names, and bind the sizes."""
+    """Return the clashes in the shapes of arguments, by name, and bind the sizes."""
     odd = set(_odd_ranks(known, operands, sizes))
     wrong = {
         name: _wrong_rank(known.parameters[name], operand, sizes, dialect)
@@ -75,7 +75,7 @@ def wrong_shapes(
 
 
 def _odd_ranks(known: Signature, operands: Mapping[str, Operand], sizes: NamedSizes) -> Iterator[str]:
-    """Yield the names of the arguments of a wrong rank, and bind the sizes of the others."""
+    """Yield the names of arguments with a wrong rank, and bind the sizes of the others."""
     fitting = {}
     for name, operand in operands.items():
         patterns, shape = known.parameters[name].shape, _shape_of(operand)
@@ -88,7 +88,7 @@ def _odd_ranks(known: Signature, operands: Mapping[str, Operand], sizes: NamedSi
 
 
 def _wrong_rank(parameter: Parameter, operand: Operand, sizes: NamedSizes, dialect: str) -> InputClash:
-    """Return the clash of an argument of a wrong rank, with a certainly intended value."""
+    """Return the clash of an argument with a wrong rank, with the intended value if it is certain."""
     patterns, shape, meant = parameter.shape, _shape_of(operand), None
     ranks = {pattern.ranks for pattern in patterns}
     given = f"a tensor of shape {show(shape)}" if shape else "a scalar"
@@ -108,7 +108,7 @@ def _wrong_rank(parameter: Parameter, operand: Operand, sizes: NamedSizes, diale
 
 
 def _vector(operand: Operand, parameter: Parameter, sizes: NamedSizes, dialect: str) -> str | None:
-    """Spell the one element of a constant as a vector of the right length, None when the intention differs."""
+    """Spell the single element of a constant as a vector of the right length; None if another value may be intended."""
     length = _length(parameter.shape, sizes)
     return None if parameter.axes and length > 1 else _repeated(operand, (length,), dialect)
 
@@ -128,12 +128,12 @@ def _spelled_ranks(patterns: Iterable[Pattern]) -> str:
 
 
 def to_write(meant: str | None) -> str:
-    """Return the end of a clause that states the text to write."""
+    """Return the end of a clause: the text to write."""
     return f"; write `{meant}`" if meant else ""
 
 
 def _repeated(operand: Operand, shape: Shape, dialect: str) -> str | None:
-    """Spell the one element of a constant in another shape, None when it has no plain spelling."""
+    """Spell the single element of a constant in another shape; None without a plain spelling."""
     return literal([operand] * _count(shape), shape, dialect) if _count(shape) <= FEW else None
 
 
@@ -161,7 +161,7 @@ def _element(operand: Operand, dtype: str) -> str | None:
 
 
 def _together(found: Iterable[InputClash]) -> Iterator[InputClash]:
-    """Make one clash of the clashes of shapes with the same arguments: it is one mistake, in any of them."""
+    """Join the clashes of shapes with the same arguments into one, for they are one mistake."""
     together: dict[object, list[InputClash]] = {}
     for clash in found:
         alone = clash.parameter if clash.code != codes.WRONG_ARGUMENT_SHAPE else ""
@@ -171,7 +171,7 @@ def _together(found: Iterable[InputClash]) -> Iterator[InputClash]:
 
 
 def _shape(parameter: Parameter, operands: Mapping[str, Operand], sizes: NamedSizes, dialect: str) -> InputClash | None:
-    """Compare the sizes of an argument with the sizes that other arguments determine."""
+    """Compare the sizes of an argument with those determined by other arguments."""
     operand = operands[parameter.name]
     shape = _shape_of(operand)
     fitting = [pattern for pattern in parameter.shape if pattern.has_rank(len(shape))]
@@ -196,11 +196,11 @@ SYNONYMS = {
     "long": "int32",
     "backward": "reverse",
 }
-"""Words known elsewhere, and their nearest equivalents here."""
+"""Words of other frameworks, and their nearest equivalents in MIL."""
 
 
 def _meant(word: str, words: Collection[str]) -> str | None:
-    """Return the word meant by an unknown one: its synonym, or a word with the same beginning one slip away.
+    """Return the intended word for an unknown one: a synonym, or a word with the same beginning and one slip.
 
     `unnormalized` is not a slip of `normalized`, nor `relu` of `gelu`.
     """
@@ -229,7 +229,7 @@ class _Elements:
         return found or self.outside(numbers)
 
     def is_strange(self, element: object) -> bool:
-        """Return whether an element is a string, and none of the words."""
+        """Return whether an element is a string that is not one of the words."""
         return isinstance(element, str) and self.cased(element) not in self.parameter.words
 
     def cased(self, element: str) -> str:

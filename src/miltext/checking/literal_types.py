@@ -1,4 +1,4 @@
-"""The type of a literal written without one, by its parameter."""
+"""The type of an untyped literal, by its parameter."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DTYPES = {
     "float": [dtype.name for dtype in DTYPES if dtype.kind == "float"],
     "int": [dtype.name for dtype in DTYPES if dtype.kind in ("float", "int", "uint")],
 }
-"""The possible data types of elements, by their spelling."""
+"""The possible data types of elements, by spelling."""
 
 
 _WORDS = {"bool": "a truth value", "string": "a string", "float": "a fraction", "int": "a whole number"}
@@ -37,15 +37,15 @@ _WORDS = {"bool": "a truth value", "string": "a string", "float": "a fraction", 
 
 
 TRUTHS = {"0": "false", "1": "true"}
-"""Truth values by the numbers that stand for them in C and Python."""
+"""Truth values by their numbers in C and Python."""
 
 
 class UndecidedType(ValueError):
-    """Too little is known to infer the type; the message contains the unknown part."""
+    """The type cannot be inferred; the message contains the unknown part."""
 
 
 class Misfit(ValueError):
-    """The literal is wrong beside any other arguments; `code` and `suggestion` belong to the finding about it."""
+    """The literal is wrong beside all possible arguments; `code` and `suggestion` are those of its finding."""
 
     def __init__(self, code: str, message: str, suggestion: str | None = None) -> None:
         super().__init__(message)
@@ -54,7 +54,7 @@ class Misfit(ValueError):
 
 
 class Beside:
-    """The operands of an operation's parameters that the type of a literal may depend on.
+    """The operands that may determine the type of a literal, by parameter.
 
     An operation may be bound to thousands of values of few data types: of each parameter and data type, this contains
     the first two values.
@@ -67,7 +67,7 @@ class Beside:
                 self.note(name, index, operand)
 
     def note(self, name: str, index: int, operand: Operand) -> None:
-        """Note that a parameter is bound to a value, or that the type of that became known."""
+        """Record an operand of a parameter, or its newly known type."""
         if isinstance(operand.type, TensorType):
             known = self._first[name].setdefault(operand.type.dtype, [])
             if all(operand is not other for _, other in known):
@@ -97,9 +97,9 @@ def literal_type(
 ) -> TensorType | ListType:
     """Return the type of a literal for the parameter `name`, given the operands of the other parameters.
 
-    Where the parameters of the same data type leave it open, it is the `guide`, if it fits, or the first fitting one of
-    the `usual` data types. Without `usual`, an argument beside it is unknown, and nothing is guessed. Raise
-    UndecidedType or Misfit.
+    If parameters of the same data type do not determine it, it is the `guide`, if valid, or the first valid one of the
+    `usual` data types. Without `usual`, an argument beside it is unknown, and nothing is guessed. Raise UndecidedType
+    or Misfit.
     """
     parameter = known.parameters[name]
     parts = _parts(literal)
@@ -115,7 +115,7 @@ def literal_type(
 
 
 def usual_type(literal: str, usual: Sequence[str]) -> TensorType:
-    """Return the type of a literal that no parameter takes: the first of the `usual` data types that it may be of.
+    """Return the type of a literal without a parameter: the first possible one of the `usual` data types.
 
     Raise Misfit.
     """
@@ -154,14 +154,14 @@ def _shape(parts: Iterable[str]) -> tuple[int, ...]:
 
 
 def _array_meant(literal: str) -> str | None:
-    """Return the array that a string names the file of, if it does: `"w.npy"`."""
+    """Return the array file that a string such as `"w.npy"` names, if any."""
     return f"$npy({literal})" if literal.endswith('.npy"') and literal.startswith('"') else None
 
 
 def _fitting(looks: set[str], parameter: Parameter, known: Signature, other: str | None) -> list[str]:
-    """Return the data types that fit both the parameter and elements of this spelling. Raise Misfit.
+    """Return the data types of the parameter that elements of this spelling can have.
 
-    `other` is the meaning of the literal elsewhere: a truth value, or an array in a file.
+    Raise Misfit. `other` is another meaning of the literal: a truth value, or an array in a file.
     """
     possible = _possible(looks)
     fitting = [dtype for dtype in possible if dtype in parameter.dtypes or not parameter.dtypes]
@@ -174,7 +174,7 @@ def _fitting(looks: set[str], parameter: Parameter, known: Signature, other: str
 
 
 def _possible(looks: set[str]) -> list[str]:
-    """Return the data types that elements of these looks may be of. Raise Misfit."""
+    """Return the possible data types of elements with these spellings. Raise Misfit."""
     if len(looks) > 1 and looks != {"int", "float"}:
         words = " and ".join(sorted(_WORDS[look] for look in looks))
         raise Misfit(codes.WRONG_ELEMENT, f"the elements of a literal are of one data type, and here are {words}")
@@ -192,11 +192,11 @@ def fitting_dtype(
     usual: Sequence[str] | None,
     guide: str | None = None,
 ) -> str:
-    """Return the data type, among the `fitting` ones, that a constant has as a parameter.
+    """Return the data type of a constant as a parameter, among the `fitting` ones: the only one, or the type of a
+    parameter that must share it, or of any other parameter.
 
-    It is the only possible type, or the type of a parameter that must share it, or of any other. Several values of one
-    parameter share it, too, except values for the inputs of a block. Whole numbers are fractions only beside a fraction
-    that shared its data type in an older opset: as weights. Raise UndecidedType.
+    Several values of one parameter share it, too, except values for the inputs of a block. Whole numbers are fractions
+    only beside a fraction that shared its data type in an older opset: as weights. Raise UndecidedType.
     """
     choices = [dtype for dtype in shared_dtypes(parameter, known, operands) if dtype in fitting]
     if len(fitting) == 1:
@@ -210,7 +210,7 @@ def fitting_dtype(
         choices = ([guide] if guide in fitting else []) or followed or whole or others or left  # type: ignore[list-item]
     if not choices:
         raise UndecidedType(
-            f"`{parameter.name}` takes {listed(fitting)}, and the context does not say which; write it out"
+            f"`{parameter.name}` takes {listed(fitting)}, and the context does not determine which; write it out"
         )
     return choices[0]
 

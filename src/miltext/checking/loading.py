@@ -1,6 +1,6 @@
-"""The complaints of coremltools' own loader about a program, at the place of the operation concerned.
+"""Errors of coremltools' own loader in a program, at the place of the operation concerned.
 
-The loader stops at the first part that it does not take, and takes less than Core ML does: its complaint is a warning.
+The loader stops at its first error, and rejects more than Core ML does: its error is reported as a warning.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ OPERATION = "CoreML.Specification.MILSpec.Operation"
 """The full name of an operation's message in coremltools' copy of the schema."""
 
 LONG = 300
-"""The most characters quoted of the loader's complaint; a longer text is cut."""
+"""The greatest number of quoted characters of the loader's error; a longer text is cut."""
 
 
 def loader_findings(model: Model) -> list[Finding]:
-    """Return the complaint of coremltools' loader about a model's program, if any, or the reason why it cannot run.
+    """Return the error of coremltools' loader in a model's program, if any, or the reason why the loader cannot run.
 
     Raise ModelError: MIL480 without coremltools; and the errors of reading the program.
     """
@@ -50,9 +50,9 @@ def loader_findings(model: Model) -> list[Finding]:
 
 
 def _place(failure: Exception, program: Any) -> Path:
-    """Return the path of the type of the innermost operation that the loader was reading; the program's path if none.
+    """Return the path of the type of the innermost operation that the loader was reading, else the program's path.
 
-    The calls that failed have the operation's message among their arguments.
+    The failed calls have the operation's message among their arguments.
     """
     calls = [frame for frame, _ in walk_tb(failure.__traceback__)]
     reading = [given for frame in calls for given in _arguments(frame) if _is_operation(given)]
@@ -72,7 +72,7 @@ def _is_operation(given: Any) -> bool:
 
 
 def _said(failure: Exception) -> str:
-    """Return the text of an exception; for a text of a key alone, with the exception's name before it."""
+    """Return the text of an exception, after the exception's name if the text is only a key."""
     first = failure.args[0] if failure.args else ""
     said = " ".join((first if isinstance(first, str) else str(failure)).split())
     return shown(said, LONG) if " " in said else f"{type(failure).__name__}: {shown(said, LONG)}".rstrip(": ")

@@ -1,4 +1,4 @@
-"""Reasons why the types of a known operation do not follow from its inputs."""
+"""Reasons why the types of a known operation cannot be inferred from its inputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def why_not_inferred(inference: Inference, opset: str) -> str:
-    """Return the reason why no type follows from the inputs of a known operation."""
+    """Return the reason why no type can be inferred for a known operation."""
     op_type, operands = inference.operation.type, inference.arguments.operands
     known = signature(op_type, opset)
     needed = {name for name, parameter in known.parameters.items() if parameter.constant} if known else set()
@@ -27,7 +27,7 @@ def why_not_inferred(inference: Inference, opset: str) -> str:
         return "too little is known about the inputs and outputs of its blocks; write it out"
     if vague:
         return f"too little is known of {listed(vague, 'and')}; write it out"
-    return f"it does not follow from what `{op_type}` is given here; check that, or write the type out"
+    return f"it does not follow from the arguments of `{op_type}`; check them, or write the type out"
 
 
 def _is_known(operand: Operand, *, constant: bool) -> bool:

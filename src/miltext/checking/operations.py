@@ -1,4 +1,4 @@
-"""Operations compared with their signatures, and their declared types with the types that follow from their inputs.
+"""Checks of operations against their signatures, and of their declared types against the inferred types.
 
 The signatures come from `miltext.schema.operations`, the rules of types from `miltext.checking.inference`: both are
 weaker, never stronger, where writers of Programs differ.
@@ -36,7 +36,7 @@ _KINDS = {f"{kind.capitalize()}Type": kind for kind in ("tensor", "list", "tuple
 def operation_findings(graph: StatedGraph, dialect: str = "1.3", faulty: set[Path] | None = None) -> Iterator[Finding]:
     """Find the errors of the operations of a graph; suggest types in the dialect.
 
-    Add to `faulty` the paths of operations with wrong inputs, even if the error was reported before.
+    Add the paths of all operations with wrong inputs to `faulty`, even for an error reported before.
     """
     told = _Told(set(), set())
     for inference in Walk(graph).program():
@@ -59,7 +59,9 @@ def operation_findings(graph: StatedGraph, dialect: str = "1.3", faulty: set[Pat
 
 
 class _Told(NamedTuple):
-    """The subjects of earlier findings, not reported again; `newer`: names that need a later opset, by function."""
+    """The subjects of earlier findings, which are not reported again; `newer` are names that need a later opset, by
+    function.
+    """
 
     newer: set[tuple[str, ...]]
     operands: set[Operand]
@@ -75,9 +77,9 @@ def message_path(path: Sequence[str | int]) -> Path:
 
 
 class _CheckedCall:
-    """One operation beside its signature. It is `faulty` when an input is wrong.
+    """An operation with its signature.
 
-    `is_told_before` is true if an error of it is reported at another operation.
+    It is `faulty` if an input is wrong. `is_told_before` is true if its error is reported at another operation.
     """
 
     def __init__(self, inference: Inference, told: _Told, dialect: str) -> None:
@@ -121,7 +123,7 @@ class _CheckedCall:
             yield Finding((*self.path, "type"), codes.UNKNOWN_OPERATION, message, suggestion=near, severity="warning")
 
     def elsewhere(self, known: Meant) -> tuple[str, str | None]:
-        """Return the hint about an operation's name from elsewhere, and its name in MIL if the inputs fit that."""
+        """Return the hint about an operation of another framework, and its name in MIL if the inputs match."""
         if known.way:
             return f"; {known.way}", None
         signatures = [made for made in map(signature, known.names) if made]
@@ -132,12 +134,12 @@ class _CheckedCall:
         return f"; in MIL it is {listed(known.names)}{takes}", None
 
     def fits(self, known: Signature) -> bool:
-        """Return whether an operation would take the inputs of this one."""
+        """Return whether an operation accepts the inputs of this one."""
         inputs, given = self.operation.inputs, {*self.operation.inputs, *self.operation.attributes}
         return known.parameters.keys() >= inputs.keys() and given.issuperset(_required(known, [*known.parameters]))
 
     def later(self, path: Path, what: str, *key: str) -> Iterator[Finding]:
-        """Report the use of a later opset's part, once a function."""
+        """Report the use of a later opset, once per function."""
         key = self.function, self.opset, *key
         if key in self._told.newer:
             self.is_told_before = True
@@ -164,7 +166,7 @@ class _CheckedCall:
                 yield from self.bound(parameter, self.operands[name])
 
     def asked(self, parameter: Parameter) -> Finding:
-        """Report an omitted parameter that some loaders need, with the value to write, of the data type of `x`."""
+        """Report an omitted parameter that some loaders require, with its value in the data type of `x`."""
         beside = {operand.type.dtype for operand in self.operands.get("x", ()) if isinstance(operand.type, TensorType)}
         made = TensorType(max(beside & parameter.dtypes or parameter.dtypes), ())
         written = f"`{parameter.name} = {spelled(made, self.dialect)}({json.dumps(parameter.asked)})`"
@@ -172,9 +174,9 @@ class _CheckedCall:
         return Finding((*self.path, "type"), codes.REQUIRED_DEFAULT, message, severity="warning")
 
     def unlisted(self, names: list[str], known: Signature, missing: list[str]) -> Iterator[Finding]:
-        """Report inputs that the signature does not have; the parameters likely meant by them leave `missing`.
+        """Report unknown inputs; the parameters that they probably mean are removed from `missing`.
 
-        Inputs unlike any parameter are reported together: most likely another operation was meant.
+        Inputs unlike any parameter are reported together, for another operation is probably meant.
         """
         strange: list[str] = []
         for name in names:
@@ -199,10 +201,10 @@ class _CheckedCall:
             yield self.stranger(strange, known, near)
 
     def misspelt_attributes(self, known: Signature, missing: list[str]) -> Iterator[Finding]:
-        """Report misspelt attributes; the parameters likely meant by them leave `missing`.
+        """Report misspelt attributes; the parameters that they probably mean are removed from `missing`.
 
-        Each is like a missing parameter, or is where one is required. Any other attribute may be a writer's own. An
-        attribute one slip from `name` is a warning: an operation needs no name.
+        Such an attribute resembles a missing parameter, or replaces a required one. Any other attribute may be a
+        writer's own. An attribute one slip from `name` is a warning, for an operation needs no name.
         """
         attributes = self.operation.attributes
         for name in sorted(attributes.keys() - known.parameters.keys() - ATTRIBUTES):
@@ -226,7 +228,7 @@ class _CheckedCall:
         return opset_place(opset) > opset_place(self.opset)
 
     def gone(self, name: str, known: Signature, missing: list[str]) -> Finding:
-        """Report a parameter of earlier opsets; the only required parameter now takes its place."""
+        """Report a parameter of earlier opsets; the only required parameter replaces it."""
         near = required[0] if len(required := _required(known, missing)) == 1 else None
         if near is not None:
             missing.remove(near)
@@ -235,7 +237,7 @@ class _CheckedCall:
         return Finding((*self.argument(name), "key"), codes.NOT_IN_OPSET, message, suggestion=near)
 
     def stranger(self, names: list[str], known: Signature, near: str | None) -> Finding:
-        """Report inputs likely meant to be `near`, if anything is near."""
+        """Report inputs that probably mean `near`, if any."""
         first, *others = [(name, (*self.argument(name), "key")) for name in names]
         together = f"; `{near}` takes all together: `{near} = (...)`" if near and others else ""
         hint = together or did_you_mean(near) or f"; it takes {listed(known.parameters, 'and') or 'none'}"
@@ -254,7 +256,7 @@ class _CheckedCall:
                 yield from found if is_news else ()
 
     def several(self, parameter: Parameter, operands: Sequence[Operand]) -> Finding:
-        """Report a parameter of one value with another number of operands: constants may be meant as a vector."""
+        """Report a parameter of one value with several operands: constants may be meant as a vector."""
         name, message = parameter.name, f"`{parameter.name}` takes one value, not {len(operands)}"
         is_vector = any(pattern.has_rank(1) for pattern in parameter.shape) and {()} == {
             operand.type.shape if isinstance(operand.type, TensorType) else None for operand in operands
@@ -266,12 +268,12 @@ class _CheckedCall:
         return Finding(self.argument(name), codes.SEVERAL_VALUES, message + to_write(meant), suggestion=suggestion)
 
     def blame(self, operand: Operand) -> None:
-        """Note a fault of an operand, which is reported at its first use."""
+        """Record a fault of an operand, which is reported at its first use."""
         self.faulty = True
         self._told.operands.add(operand)
 
     def operand(self, parameter: Parameter, operand: Operand, index: int) -> Iterator[Finding]:
-        """Find the errors of one operand of a parameter; of several faults, the first."""
+        """Find the first error in an operand of a parameter."""
         kind, name = _kind(operand.type), parameter.name
         if kind and kind not in parameter.kinds:
             message = f"{self.named(name)} takes {one_of(parameter.kinds)}, not a {kind}"
@@ -283,7 +285,7 @@ class _CheckedCall:
             yield Finding(self.binding(name, index), codes.NOT_CONSTANT, message)
 
     def data_type(self, parameter: Parameter, dtype: str, path: Path) -> Iterator[Finding]:
-        """Report a data type that the parameter does not take, in this opset or in any."""
+        """Report a data type that the parameter rejects, in this opset or in all."""
         name, op_type = parameter.name, self.operation.type
         since = first_opset(op_type, lambda version: dtype in version.dtypes(name))
         if since is not None and self.lacks(since):
@@ -294,7 +296,7 @@ class _CheckedCall:
             yield Finding(path, codes.UNSUPPORTED_DTYPE, message)
 
     def domains(self, known: Signature) -> Iterator[Finding]:
-        """Require one data type for parameters of one domain; each operation reports its first clash."""
+        """Require the same data type for parameters of a domain; each operation reports its first clash."""
         clashing = set[str | None]()
         first: dict[str | None, tuple[str, int, Operand, str]] = {}
         for name, parameter in known.parameters.items():
@@ -323,7 +325,7 @@ class _CheckedCall:
                 yield self.clash(clash)
 
     def clash(self, clash: InputClash) -> Finding:
-        """Report a clash at its argument, with remarks at the arguments that it clashes with."""
+        """Report a clash at its argument, with remarks at the other arguments."""
         remarks = tuple(
             Remark(f"`{name}` is {self.shown(self.operands[name][0])}", self.binding(name, 0))
             for name in clash.beside
@@ -367,7 +369,7 @@ class _CheckedCall:
 
 @functools.lru_cache(maxsize=1 << 8)
 def _slip_of(name: str) -> tuple[str, str | None]:
-    """Return the hint about an operation's name unknown everywhere, and the name perhaps meant."""
+    """Return the hint about a wholly unknown operation, and the name that may be meant."""
     near = one_slip_from(name, all_names())
     return did_you_mean(near), near
 

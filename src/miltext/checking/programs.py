@@ -1,7 +1,7 @@
 """All errors and warnings of a Program, and their places in the text that it was read from.
 
-`verify` goes over its names (`scopes`), its types and values (`values`), its blocks, its operations against their
-signatures and the types that follow (`operations`), and over programs refused by Core ML, though not by loaders
+`verify` checks its names (`scopes`), its types and values (`values`), its blocks, its operations against their
+signatures and inferred types (`operations`), and constructs that Core ML refuses although loaders accept them
 (`refused`).
 """
 
@@ -10,14 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.checking.blocks import specialization_findings
-from miltext.checking.findings import located, unplaced
+from miltext.checking.findings import located
 from miltext.checking.ignores import without_ignored
 from miltext.checking.inference.reading import StatedGraph
 from miltext.checking.operations import operation_findings
 from miltext.checking.refused import refused_findings
 from miltext.checking.scopes import name_findings
 from miltext.checking.values import value_findings
-from miltext.parsing.parser import parse_tree
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.lexer import dialect_of
 from miltext.syntax.recursion import with_room
@@ -38,7 +37,7 @@ def findings_in(
 ) -> list[Finding]:
     """Return all findings about a Program, before they have places; suggest types in the dialect of its text.
 
-    An undefined name is reported once in a function, or with `each_use` at every use. `undescribed` is as in
+    An undefined name is reported once per function, or with `each_use` at each use. `undescribed` is as in
     `refused_findings`.
     """
     with gc_paused:
@@ -52,11 +51,9 @@ def as_diagnostics(findings: Collection[Finding], text: str | None) -> list[Diag
 
     Findings ignored by the text's comments are left out. The text is read only if there are findings.
     """
-    if text is None:
-        return unplaced(findings)
     with gc_paused:
-        found = located(findings, parse_tree(text, whole=True).root) if findings else []
-    return without_ignored(text, found)
+        found = located(findings, text)
+    return found if text is None else without_ignored(text, found)
 
 
 def verify(
@@ -68,10 +65,10 @@ def verify(
     each_use: bool = False,
     undescribed: str = "",
 ) -> list[Finding]:
-    """Return all findings about a Program; suggest types in the dialect. The `arrays` are those its text names.
+    """Return all findings about a Program; suggest types in the dialect. The `arrays` are those of its text.
 
     Add to `faulty` the paths of operations with wrong inputs, even if the error was reported before. An undefined name
-    is reported once in a function, or with `each_use` at every use. `undescribed` is as in `refused_findings`.
+    is reported once per function, or with `each_use` at each use. `undescribed` is as in `refused_findings`.
     """
     graph = program if isinstance(program, StatedGraph) else StatedGraph(program)
     return [

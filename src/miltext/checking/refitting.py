@@ -1,4 +1,4 @@
-"""Refitting: the sizes in a literal, as they would be after the sizes of the types around it changed."""
+"""The new sizes in a literal after the sizes of the types around it changed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from miltext.schema.types import Shape, Type
 
 CHOICES = 1 << 10
-"""The most shapes tried in place of an unfitting one."""
+"""The greatest number of shapes tried in place of a wrong one."""
 
 Sizes = tuple[int, ...]
 
@@ -25,15 +25,16 @@ class Refitting:
         self._shapes: dict[tuple[Shape, Shape], None] = {}
 
     def learn(self, old: Type, new: Type) -> None:
-        """Note the new sizes of a type."""
+        """Record the new sizes of a type."""
         if isinstance(old, TensorType) and isinstance(new, TensorType) and len(old.shape) == len(new.shape):
             self._shapes[old.shape, new.shape] = None
 
     def refit(self, sizes: object, shape: Shape) -> Sizes | None:
-        """Return the new sizes for as many elements as a shape has; None if they are not certain.
+        """Return the new sizes for the number of elements of a shape; None if they are not certain.
 
-        Each may be the new value of the same size elsewhere or, next, of the product of several dimensions there. If
-        nothing fits, one of them is scaled, so that the first is equal to the shape's if possible: usually the batch.
+        Each size may become the new value of the same size elsewhere or else of a product of several dimensions. If no
+        combination has the right number, one size is scaled, so that the first (usually the batch) is that of the shape
+        if possible.
         """
         if not isinstance(sizes, tuple) or not _are_known(sizes) or not _are_known(shape):
             return None
@@ -49,7 +50,7 @@ class Refitting:
         return _only({each for each in scaled if each[:1] == shape[:1]} or scaled)
 
     def became(self, size: int) -> tuple[int, int] | None:
-        """Return a size, and its one new value among all changed dimensions of that size; None without a single one."""
+        """Return a size and its new value, if all changed dimensions of that size have the same one; else None."""
         found = [*self._became(1).get(size, ())]
         return (size, found[0]) if size > 1 and len(found) == 1 else None
 
@@ -68,7 +69,7 @@ class Refitting:
 
 
 def _scaled(sizes: Sizes, count: int) -> set[Sizes]:
-    """Return sizes with a single one scaled to reach so many elements, for each size that divides evenly."""
+    """Yield sizes with one of them scaled to a number of elements, for each size that divides evenly."""
     total = prod(sizes)
     return {
         (*sizes[:place], count * size // total, *sizes[place + 1 :])

@@ -1,4 +1,4 @@
-"""Functions refused by Core ML, by the rows of `miltext.schema.refused`."""
+"""Constructs that Core ML refuses, by the rows of `miltext.schema.refused`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROWS = {side: [row for row in REFUSED if row.side == side] for side in {row.side
 def refused_findings(graph: StatedGraph, undescribed: str = "") -> Iterator[Finding]:
     """Find parts that Core ML refuses in the functions of a Program.
 
-    `undescribed` is the severity of an input's or an output's type that no description has; "" leaves these out.
+    `undescribed` is the severity for types of inputs and outputs that no description can have; "" omits these findings.
     """
     has_packed = any(_is_packed(stated.type) for stated in {*graph.stated.values()})
     for name, function in graph.functions.items():
@@ -46,7 +46,7 @@ def refused_findings(graph: StatedGraph, undescribed: str = "") -> Iterator[Find
 
 
 def _given(graph: StatedGraph, opset: str, block: Block, path: Path, undescribed: str) -> Iterator[Finding]:
-    """Find outputs of types that no description has, among the values that a function makes itself."""
+    """Find outputs of types that no description can have, among the values that a function makes itself."""
     for index, value in enumerate(block.outputs):
         made = graph.type(value) if value.maker is not None and value.maker.block is block else None
         yield from _findings(

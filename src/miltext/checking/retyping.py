@@ -1,7 +1,7 @@
-"""Types inferred anew: the types that a text states for operations' outputs, as they follow from the inputs now.
+"""New inference of the declared types of a text from its present inputs.
 
-A type that follows replaces the stated one. A type that does not follow stays as it is written: the type of an unknown
-operation, or a size that no rule gives although all input sizes are known. A loop's variable of any size stays one.
+An inferred type replaces the declared one. A type that cannot be inferred is kept: the type of an unknown operation, or
+a size without a rule although all input sizes are known. A loop variable of open size stays open.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from miltext.parsing.spans import bodies_of, operations_of, phrases_by_path
 from miltext.schema.operations import signature
 from miltext.schema.paths import Key
 from miltext.schema.types import (
+    ListType,
     StateType,
     TensorType,
     filled,
@@ -59,9 +60,9 @@ Inputs: TypeAlias = "Mapping[str, Mapping[str, Type]]"
 class Retyped(NamedTuple):
     """A text whose types were inferred anew.
 
-    `read` is the text as it was read, with the new types in its Program, and `types` its omitted types; `kept` reports
-    types that may be out of date, `baked` contains the constants made for other sizes, and `written` is the text with
-    the new types.
+    `read` is the reading of the text, with the new types in its Program, and `types` its omitted types; `kept` reports
+    possibly outdated types, `baked` contains the constants made for other sizes, and `written` is the text with the new
+    types.
     """
 
     read: Recovered
@@ -75,12 +76,12 @@ class Retyped(NamedTuple):
 def retype(
     read: Recovered, text: str, arrays: Arrays, inputs: Inputs | None = None, weights: FilePath | None = None
 ) -> Retyped:
-    """Infer the types that a text states anew; `read` is the text as it was read. Omissions of a draft stay omitted.
+    """Infer the declared types of a text again; `read` is its reading. Omissions of a draft stay omitted.
 
-    `inputs` get other types: constants that follow from their sizes get other values, with a finding where a decision
-    is necessary, or where a value keeps its own type, though it is made of them. Constants in weight files are looked
-    for in the folder `weights`, which `@model_path` stands for. An operation that cannot take its inputs any more keeps
-    its type in the text; in the Program, neither it nor its dependents have one, so that a mistake is reported once.
+    `inputs` get other types. Constants that depend on their sizes get new values, with a finding if a decision is
+    necessary, or if a dependent value keeps its type. Weight files are in the folder `weights`, which `@model_path`
+    stands for. An operation that rejects its new inputs keeps its type in the text; in the Program, neither it nor its
+    dependents have a type, so that a mistake is reported once.
     """
     types = DraftTypes(read, {}, [], [], {}, {}, [], set(read.drafts), set(), {})
     walk = Retyping(read, types, arrays, inputs or {}, weights)
@@ -92,7 +93,7 @@ def retype(
 
 
 def _edits(read: Recovered, walk: Retyping) -> Iterator[Edit]:
-    """Yield the places of the changed types, in the text as it was written, and their new texts."""
+    """Yield the places of the changed types in the original text, and their new texts."""
     left = {path: spelled(found, walk.dialect) for path, found in walk.retyped.items()}
     whole = walk.resizing.literals(walk.dialect, read.drafts, left) if walk.resizing else {}
     bodies = (body for function in functions(read.root) for body in bodies_of(function)) if read.root else ()
@@ -108,7 +109,7 @@ def _edits(read: Recovered, walk: Retyping) -> Iterator[Edit]:
 
 
 class Retyping(DraftWalk):
-    """Inference that ignores the stated types of outputs.
+    """Inference that ignores the declared types of outputs.
 
     `retyped` are the new types by the paths of outputs and of inputs of blocks.
     """
@@ -140,7 +141,7 @@ class Retyping(DraftWalk):
                     self.graph.reread(value)
 
     def enter(self, block: Block, path: InferencePath) -> None:
-        """Note the values that have another type than before, or may have one."""
+        """Record the values whose type changed or may have changed."""
         place: Path = (*message_path(path), "inputs")
         values = block.inputs
         if is_of_function(path):
@@ -181,6 +182,7 @@ class Retyping(DraftWalk):
             declared(output).ClearField("type")
             self.types.open.add(place)
             return UNDEFINED
+        followed = _of_length(followed, stated.type, arguments)
         found = _anew(followed, stated.type, arguments)
         if self.inputs:  # only sizes change
             found = _of_data_type(found, stated.type)
@@ -197,7 +199,7 @@ class Retyping(DraftWalk):
         return made
 
     def suspect(self, op: Op, outdated: Outdated, place: Path) -> None:
-        """Report a parameter that contains a size from before."""
+        """Report a parameter that contains an old size."""
         binding = (*place, "inputs", Key(outdated.parameter), "arguments", 0)
         what = f"`{outdated.parameter}` of `{op.type}`"
         message = f"{what} has {outdated.before}, which was a size that is {outdated.now} now; check it"
@@ -210,7 +212,7 @@ class Retyping(DraftWalk):
         self.retyped[place] = type
 
     def keep(self, name: str, type: Type, place: Path, changed: str) -> None:
-        """Report a type that does not follow, while the type of an input of its operation changed."""
+        """Report a type that cannot be inferred although an input of its operation changed."""
         stated = spelled(type, self.dialect)
         message = f"{quoted(name)} stays {stated}, which does not follow from what {quoted(changed)} is now; check it"
         self.kept.append(Finding((*place, "type"), codes.OUTDATED_SIZE, message, severity="warning"))
@@ -229,15 +231,28 @@ class Retyping(DraftWalk):
 
 
 def _anew(followed: Type, stated: Type, arguments: Arguments) -> Type:
-    """Return the type of an output: the inferred type, with the stated one in place of its unknown parts.
+    """Return the type of an output: the inferred type, with unknown parts from the declared one.
 
-    A size that does not follow is open where a size of the inputs is open.
+    A size that cannot be inferred is open if a size of the inputs is open.
     """
     if not is_known(followed) or isinstance(followed, StateType):
         return stated
     given = (operand for bound in arguments.operands.values() for operand in bound)
     is_open = any(is_known(operand.type) and not is_whole(operand.type) for operand in given)
     return followed if is_open or arguments.blocks else filled(followed, stated)
+
+
+def _of_length(followed: Type, stated: Type, arguments: Arguments) -> Type:
+    """Return the type of a list with its stated length, or with the other length that the list has before the
+    operation: a length, which may grow when the program runs, never follows from sizes of tensors.
+    """
+    if not isinstance(followed, ListType) or not isinstance(stated, ListType) or arguments.blocks:
+        return followed
+    if followed.length is not None or stated.length is None:
+        return followed
+    lists = (operand.type for operand in arguments.operands.get("ls", ()))
+    before = [each.length for each in lists if isinstance(each, ListType) and each.length is not None]
+    return followed._replace(length=next(iter(before), stated.length))
 
 
 def _of_data_type(found: Type, stated: Type) -> Type:

@@ -1,4 +1,4 @@
-"""Names: identifiers, defined once in their scope, and used only in the scope of their definition.
+"""Checks of names: identifiers, defined once in their scope, and used only in that scope.
 
 The rules are stated in the comments of Apple's `MIL.proto`.
 """
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from miltext.ir.functions import Function
 
 SUGGESTED_OPSET = "ios18"
-"""The suggestion for a missing opset: the first with every operation of the table."""
+"""The suggestion for a missing opset: the first opset with all operations of the table."""
 
 NOTHING = frozenset({"None", "none", "null", "NULL", "nil", "nullptr"})
-"""The words of other languages for no value."""
+"""The words of other languages for a missing value."""
 
 _NOT_FINITE = re.compile("inf|infinity|(?P<nan>nan)", re.IGNORECASE)
 
 COMPARISONS = 200_000
-"""The most names compared with missing ones, to find the intended name: about a second's worth."""
+"""The greatest number of names compared with undefined ones to find the intended name: about a second."""
 
 
 def name_findings(graph: StatedGraph, dialect: str = "1.3", *, each_use: bool = False) -> Iterator[Finding]:
@@ -108,7 +108,7 @@ def _keys(names: Iterable[str], path: Path) -> list[Finding]:
 
 
 def _is_odd(name: str) -> bool:
-    """Return whether a name is not an identifier, so that the text has to quote it."""
+    """Return whether a name is not an identifier, and is quoted in the text."""
     return name_text(name)[0] == "$"  # as `unfit`, but remembered
 
 
@@ -133,7 +133,7 @@ class _Names:
         self._comparisons = COMPARISONS
 
     def specialization(self, block: Block, path: Path) -> Iterator[Finding]:
-        """Go over one of the function's own blocks."""
+        """Check one of the function's own blocks."""
         self._missing = {}
         self._comparisons = COMPARISONS
         yield from self.block(block, path)
@@ -149,7 +149,7 @@ class _Names:
                 yield from self.missing(value.name, block, (*path, "outputs", index))
 
     def is_right(self, op: Op) -> bool:
-        """Return whether the words of an operation are plainly right."""
+        """Return whether the names in an operation need no further check."""
         plain, outputs = self._plain, op.outputs
         return (
             op.type in plain
@@ -226,7 +226,7 @@ class _Names:
         )
 
     def near(self, name: str, user: Op | Block, parameter: str | None) -> str | None:
-        """Return the name that was perhaps meant, as the text spells it, or where one is bound a literal: `True`.
+        """Return the name that may be meant, in the text's spelling, or a literal for a word such as `True`.
 
         `parameter` is the parameter that the name is bound to, if any.
         """
@@ -266,12 +266,14 @@ class _Names:
 
 
 def _scope_of(value: Value) -> Function | Block | Op | None:
-    """Return the function or the block that a value is in scope in."""
+    """Return the function or the block that is the scope of a value."""
     return value.owner.block if isinstance(value.owner, Op) else value.owner
 
 
 def _in_sight(user: Op | Block) -> Iterator[str]:
-    """Yield the names in scope at an operation or at the end of a block: its block's, then the outermost first."""
+    """Yield the names in scope at an operation or at the end of a block: those of its block, then the outermost
+    first.
+    """
     around = []
     end, block = (user, user.block) if isinstance(user, Op) else (None, user)
     while block is not None:

@@ -1,4 +1,4 @@
-"""The sizes that coremltools opens programs with."""
+"""The sizes of programs that coremltools can open."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 GREATEST = BY_NAME["int32"].maximum
 """The greatest size in a program: MIL's own operations count with int32, `shape` and `reshape` among them.
 
-Source: coremltools/converters/mil/mil/ops/defs, where shapes are numpy arrays of int32. Of a greater size, coremltools
-cannot open pools and convolutions; it opens operations that pass a size on, which the rule does not except.
+Source: coremltools/converters/mil/mil/ops/defs, where shapes are numpy arrays of int32. coremltools cannot open pools
+and convolutions with greater sizes; it can open some other operations, which the rule refuses as well.
 """
 
 WAY_OUT = "choose smaller sizes"

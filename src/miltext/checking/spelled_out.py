@@ -57,11 +57,12 @@ _UNTYPED = ("absent_type", "empty_type")
 def spelled_out(text: str, asked: Collection[str] = ()) -> EditedText | None:
     """Return a text with the parts written out that its marker or `asked` (DRAFT_WORDS) requests; None without any.
 
-    All else that a Program needs is there. The result has no marker, is not laid out, and records the original places.
+    All other parts of the Program must be present. The result has no marker, is not formatted, and records the original
+    places.
     """
     tree = parse_tree(text, whole=True)
     marker = marker_of(tree.root)
-    wanted = {*asked, *marker_words(marker)}
+    wanted = {*asked, *marker_words(tree.root)}
     edits = [(*marker.span, _comments(text, tree, marker))] if marker else []
     return _SpellingOut(text, tree.root, edits).run(wanted) if wanted else None
 
@@ -73,9 +74,9 @@ def _comments(text: str, tree: Tree, phrase: Node) -> str:
 
 
 class _Given(NamedTuple):
-    """A value that an operation is given for a parameter: its type, its text with the type, and where that stands.
+    """A value of a parameter: its type, its text with the type, and the place of that text.
 
-    `place` is empty, or the place among several values. Without a span, it is a default.
+    `place` is empty, or the place among several values. A value without a span is a default.
     """
 
     parameter: str
@@ -95,7 +96,7 @@ class _SpellingOut:
         self.names = FreshNames(())
 
     def run(self, wanted: Collection[str]) -> EditedText:
-        """Return the text with all wanted parts."""
+        """Return the text with all requested parts."""
         missing: Mapping[Path, Mapping[str, tuple[str, str]]] = {}
         if "defaults" in wanted:
             from miltext.checking.defaults import program_defaults
@@ -126,7 +127,7 @@ class _SpellingOut:
         missing: Mapping[str, tuple[str, str]],
         wanted: Collection[str],
     ) -> None:
-        """Write the `wanted` parts of an operation that has these constants directly before it."""
+        """Write the `wanted` parts of an operation, given the constants directly before it."""
         if isinstance(operation, Statement) and not missing and "names" not in wanted:
             return  # it is given names only
         parts = _parts(operation)
@@ -174,7 +175,7 @@ class _SpellingOut:
 
 
 def stays_inline(op_type: str, name: str, parameter: Parameter | None) -> bool:
-    """Return whether the values of an operation's parameter stay inline, not constants of their own."""
+    """Return whether the values of an operation's parameter stay inline instead of becoming constants."""
     is_inline = op_type == "const" or is_compressed(op_type) or name in _INLINE.get(op_type, ())
     return is_inline or (parameter is not None and parameter.attribute)
 
@@ -202,9 +203,8 @@ def _in_order(given: Iterable[_Given], known: Signature | None) -> list[_Given]:
 
 
 def _first_of(operation: Node, constants: Sequence[Node]) -> Node:
-    """Return the first of an operation and the converted constants directly before that it uses.
-
-    coremltools converts weights after it made constants of literals, and puts them closer to their use.
+    """Return the first of an operation and its converted constants directly before it. coremltools converts weights
+    after it made constants of literals, and places them closer to their use.
     """
     used = {*_used(operation)}
     for constant in reversed(constants):
@@ -215,7 +215,7 @@ def _first_of(operation: Node, constants: Sequence[Node]) -> Node:
 
 
 def _used(operation: Node) -> Iterator[str]:
-    """Yield the names of the values that an operation is given."""
+    """Yield the names of an operation's operands."""
     if isinstance(operation, Statement):
         yield from (name for _, _, name in [*operation.names()][1:])
         return
@@ -237,9 +237,9 @@ def owner_of(op_type: str, outputs: Sequence[str], name: str | None) -> str:
 
 
 class _Parts(NamedTuple):
-    """The parts read of an operation.
+    """The parts of an operation in the text.
 
-    More attributes and arguments are inserted at the places `attributes` and `arguments`, by these templates.
+    Further attributes and arguments are inserted at the places `attributes` and `arguments`, by these templates.
     """
 
     type: str

@@ -1,4 +1,4 @@
-"""Types and values: types are complete, and values match their types.
+"""Checks of types and values: types are complete, and values match their types.
 
 The rules are stated in the comments of Apple's `MIL.proto`; coremltools' blob storage format, version 2, determines the
 data types that a weight file can contain, and the possible places of a record in it.
@@ -46,7 +46,7 @@ def value_findings(graph: StatedGraph, arrays: Arrays | None = None) -> list[Fin
 
 
 class _Contents:
-    """A walk over all types and values, which remembers its findings about the types and values seen before."""
+    """A walk over all types and values that caches its findings about equal types and values."""
 
     def __init__(self, graph: StatedGraph, arrays: Arrays | None) -> None:
         self.graph = graph
@@ -71,7 +71,7 @@ class _Contents:
                     self.part(part, place)
 
     def part(self, part: Block | Op, path: Path) -> None:
-        """Look at a block or an operation at a path."""
+        """Check a block or an operation at a path."""
         attributes = self.graph.attributes[part]
         if isinstance(part, Block):
             self.attributes(attributes, path)
@@ -83,7 +83,7 @@ class _Contents:
         self.attributes(attributes, path, "val")
 
     def inputs(self, op: Op, path: Path) -> None:
-        """Look at the arguments of the operation at `path`."""
+        """Check the arguments of the operation at `path`."""
         bound = self.graph.inputs[op]
         if bound is not op.inputs:  # it has more than names
             for name, bindings in bound.items():
@@ -92,7 +92,7 @@ class _Contents:
             self.attributes_as_inputs(op, path)
 
     def bindings(self, name: str, bindings: Iterable[Binding], path: Path) -> None:
-        """Look at the constants that an argument of the operation at `path` is bound to."""
+        """Check the constants bound to an argument of the operation at `path`."""
         for index, binding in enumerate(bindings):
             if isinstance(binding, Constant):
                 if found := self.value(binding, True):
@@ -104,7 +104,9 @@ class _Contents:
                 )
 
     def attributes(self, attributes: Mapping[str, Constant], path: Path, constant: str = "") -> None:
-        """Look at the attributes of the message at `path`; the one named `constant` may leave no size unknown."""
+        """Check the attributes of the message at `path`; the attribute named by `constant` cannot have unknown
+        sizes.
+        """
         tensors = self._tensors
         for name, value in attributes.items():
             is_constant = name == constant
@@ -124,7 +126,7 @@ class _Contents:
             self.found.append(Finding((*path, "inputs", Key(name), "key"), codes.ATTRIBUTE_AS_ARGUMENT, message))
 
     def declared(self, values: Iterable[Value], path: Path) -> None:
-        """Look at the types of inputs or outputs."""
+        """Check the types of inputs or outputs."""
         for index, value in enumerate(values):
             stated = self.graph.stated[value]
             if found := self.type(stated):
@@ -158,7 +160,7 @@ class _Contents:
         self.found += [finding._replace(path=path + finding.path) for finding in found]
 
     def value(self, value: Constant, constant: bool) -> list[Finding]:
-        """Return the errors of a value; for a tensor, type, field and number of elements decide them."""
+        """Return the errors of a value; for a tensor, they depend on type, field and number of elements."""
         form = value.form
         if form is None:
             return self.content(value, constant)
@@ -184,7 +186,7 @@ class _Contents:
 
 
 def _fault(code: str, message: str, *path: str, severity: str = "error") -> Finding:
-    """Return a finding about a type or a value at any place; `path` leads to the part of it to blame."""
+    """Return a finding about a type or a value; `path` leads from it to the faulty part."""
     return Finding(path, code, message, severity=severity)
 
 
@@ -246,7 +248,7 @@ def _is_open(message: ValueType) -> bool:
 
 
 def _check_value(value: proto.Value, constant: bool) -> Iterator[Finding]:
-    """Check a value; `constant`: its type may leave nothing unknown."""
+    """Check a value; for `constant`, its type must be fully known."""
     wrong = [finding._replace(path=("type",)) for finding in _check_type(value.type)]
     yield from wrong
     if not wrong:
@@ -266,7 +268,7 @@ def _check_content(value: proto.Value) -> Iterator[Finding]:
 
 
 def _is_empty_list(message: ValueType) -> bool:
-    """Return whether values of the type are empty lists: coremltools writes an empty list so."""
+    """Return whether values of the type are empty lists, in coremltools' form."""
     return message.HasField("listType") and message.listType.length.constant.size == 0
 
 

@@ -7,14 +7,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.arrays import Arrays
-from miltext.checking.drafts import (
-    as_in_draft,
-    draft_notice,
-    draft_types,
-    dtype_in_draft,
-    marker_of,
-    marker_words,
-)
+from miltext.checking.draft_types import dtype_in_draft
+from miltext.checking.drafts import draft_notice, draft_types, marker_words
 from miltext.checking.findings import apart_from, in_order, located
 from miltext.checking.ignores import without_ignored
 from miltext.checking.left_out import program_of
@@ -24,7 +18,7 @@ from miltext.diagnostics import ParseError, PrintError, codes
 from miltext.diagnostics.selection import keeps_from_reading, noted
 from miltext.files.writing import WITH_DESCRIPTION
 from miltext.models.model import Model
-from miltext.parsing.parser import attempt, parse_tree
+from miltext.parsing.parser import attempt
 from miltext.parsing.recovery import recover
 from miltext.schema.refused import CODES
 from miltext.syntax.gc_pause import gc_paused
@@ -53,7 +47,7 @@ class Checked(NamedTuple):
 
 
 class CheckedText(NamedTuple):
-    """The findings in a text; if it is broken or a draft, the part that was read, and its omitted types.
+    """The findings in a text; for a broken text or a draft, also its readable part, and its omitted types.
 
     The `stopping` are the errors that prevent an omitted type from being inferred.
     """
@@ -66,7 +60,7 @@ class CheckedText(NamedTuple):
     def told(self, text: str) -> list[Diagnostic]:
         """Return the findings that no comment of the text ignores.
 
-        Errors that stop inference are reported all the same, and so noted.
+        Errors that stop inference are reported nevertheless, with a note.
         """
         left = without_ignored(text, self.diagnostics)
         if self.types is None or not self.types.open:
@@ -85,10 +79,9 @@ def check(subject: str | PathLike[str] | Message | Model, *, path: str | None = 
     A string is MIL text; a file is named by a `pathlib.Path`, and opened as `miltext.load` does.
 
     A comment such as `// mil: ignore[MIL603]` at the end of a line suppresses findings there. The spans point into the
-    text; of a Program, and of a model that is not text itself, into the output of `to_text`. The arrays that a text
-    names, `$npy("w.npy")`, are looked for beside its `path`; without one, it has no folder. `subject` may be any
-    message of the full name `CoreML.Specification.MILSpec.Program`, coremltools' too. Raise ModelError for a model
-    whose program cannot be read.
+    text; for a Program or a model, into the output of `to_text`. Array files in a text, `$npy("w.npy")`, are read from
+    the folder of its `path`; without one, there is no folder. `subject` may be any message of the full name
+    `CoreML.Specification.MILSpec.Program`, coremltools' too. Raise ModelError for a model whose program cannot be read.
     """
     if isinstance(subject, PathLike):
         from miltext.containers.opening import load
@@ -106,9 +99,9 @@ def folder_of(path: str | None) -> Path | None:
 
 @with_room
 def check_text(text: str, path: str | None = None, *, keep: bool = True) -> CheckedText:
-    """Return all errors and warnings of MIL text, as `check` does, and the text as it was read.
+    """Return all errors and warnings of MIL text, as `check` does, and the reading of the text.
 
-    Without `keep`, it is read to be completed: without the tree of a draft, or warnings for a model of it.
+    Without `keep`, the reading has no tree of a draft, and there are no warnings about a model of it.
     """
     with gc_paused:
         checked = _check_text(text, folder=folder_of(path), keep=keep, undescribed="warning" if path and keep else "")
@@ -128,11 +121,11 @@ def examine(
     originals: Sequence[Program] = (),
     folder: Path | None = None,
 ) -> Checked:
-    """Return the findings of `check`, with the text that they refer to; of a model, on request, also coremltools'.
+    """Return the findings of `check`, with the text that they refer to; for a model, on request, also those of
+    coremltools.
 
-    Of a compiled model, these are the findings in its text. Omitted values of a text come from the `originals`. The
-    arrays that it names are in a `folder`, if it is not a model that has one. Raise ModelError as `check` does, and
-    MIL480 where coremltools is not there.
+    For a compiled model, these are the findings in its text. Omitted values of a text come from the `originals`. Array
+    files of a text are in `folder`. Raise ModelError as `check` does, and MIL480 if coremltools is missing.
     """
     said: list[Finding] = []
     text_or_program: str | Message
@@ -153,7 +146,7 @@ def examine(
 
 
 def _around(subject: object) -> list[Diagnostic]:
-    """Return contradictions around the program of a compiled model or of a package; messages name its files."""
+    """Return contradictions in the files of a compiled model or of a package."""
     if not isinstance(subject, Model):
         return []
     if not subject.is_compiled:
@@ -166,7 +159,7 @@ def _around(subject: object) -> list[Diagnostic]:
 
 
 def _compiled(subject: object) -> Program | None:
-    """Return the Program of a compiled model, which was read once; None for a wrong one, and for another subject."""
+    """Return the cached Program of a compiled model; None for an invalid one, and for other subjects."""
     with suppress(ParseError):
         return subject.program if isinstance(subject, Model) and subject.is_compiled else None
     return None
@@ -198,7 +191,7 @@ def _check_text(
             told = broken.read.told(whole.told(program_of(whole.text, originals)[1]))
         return broken._replace(diagnostics=in_order([*told, *broken.diagnostics]))
     findings = [*verify(program, dialect_of(text), arrays=arrays, undescribed=undescribed), *said]
-    found = located(findings, parse_tree(text, whole=True).root) if findings else []
+    found = located(findings, text)
     return CheckedText(in_order([*told, *found]))
 
 
@@ -211,7 +204,7 @@ def _check_broken(text: str, arrays: Arrays, undescribed: str, *, keep: bool) ->
 def check_read(
     read: Recovered, types: DraftTypes, arrays: Arrays, baked: Baked | None = None, undescribed: str = ""
 ) -> CheckedText:
-    """Return the findings about the read part of a text, whose types were inferred."""
+    """Return the findings about the readable part of a text with inferred types."""
     is_draft = bool(read.drafts or read.elaborated)
     own = map(dtype_in_draft, read.diagnostics) if is_draft else read.diagnostics
     found = [*draft_notice(read), *own, *types.diagnostics]
@@ -224,17 +217,17 @@ def check_read(
             whole = [finding for finding in whole if finding.code not in CODES]
         names = [finding for finding in whole if finding.path[-1:] == ("key",)]  # these are there without their values
         verified = [*dict.fromkeys([*apart_from(whole, types.missing), *names])]
-        joined = [as_in_draft(finding, types) for finding in types.joined(verified, faulty)]
+        joined = types.joined(verified, faulty)
         joined = [*map(baked.told, joined)] if baked else joined
         found += located(joined, read.root)
         stopping = located(types.stopping(joined), read.root)
-    if "defaults" in marker_words(marker_of(read.root)):
+    if "defaults" in marker_words(read.root):
         found = without_defaults(found)
     return CheckedText(read.told(found), read, types, read.told(stopping))
 
 
 def without_defaults(found: list[Diagnostic]) -> list[Diagnostic]:
-    """Return the findings in a text whose defaults `infer` writes out: without those about omitted defaults."""
+    """Return the findings in a text without those about omitted defaults, which `infer` writes out."""
     return [each for each in found if each.code != codes.REQUIRED_DEFAULT]
 
 
@@ -249,4 +242,4 @@ def _check_program(program: Message, said: list[Finding], *, undescribed: str = 
         text = to_text(program)
     except PrintError as error:
         return Checked(error.diagnostics, None)
-    return Checked(located(findings, parse_tree(text, whole=True).root), text)
+    return Checked(located(findings, text), text)

@@ -7,7 +7,6 @@ a file, stays a message on standard error.
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from miltext.diagnostics import Diagnostic
-    from miltext.diagnostics.dynamic import Json, Record
+    from miltext.diagnostics.dynamic import Record
     from miltext.diagnostics.reports import Report
 
 Decorator: TypeAlias = "Callable[[Callable[..., None]], Callable[..., None]]"
@@ -69,13 +68,15 @@ def keep(diagnostics: Sequence[Diagnostic], text: str | None, path: str | None) 
 
 
 def json_text(record: Record) -> str:
-    """Return the object of a verb, with the kept findings."""
+    """Return the object of a verb, with the kept findings, and with U+FFFD for bytes of a file's name outside UTF-8."""
     import json
 
+    from miltext.diagnostics.dynamic import plain
     from miltext.diagnostics.reports import FORM, findings
 
-    whole = {"form": FORM, **_plain(record), **findings(_kept() or [])}
-    return json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    whole = {"form": FORM, **plain(record), **findings(_kept() or [])}
+    text = json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return text if text.isascii() else os.fsencode(text).decode(errors="replace")
 
 
 def done_so_far(record: Record) -> None:
@@ -92,16 +93,3 @@ def _kept() -> list[Report] | None:
     context = click.get_current_context(silent=True)
     found: list[Report] | None = context.meta.get(_KEPT) if context else None
     return found
-
-
-def _plain(thing: Json) -> Json:
-    """Return a value that JSON can hold: infinite numbers and NaN as the strings `nan`, `inf` and `-inf`, and U+FFFD
-    for bytes of a file's name outside UTF-8.
-    """
-    if isinstance(thing, str):
-        return thing if thing.isascii() else os.fsencode(thing).decode(errors="replace")
-    if isinstance(thing, float):
-        return thing if math.isfinite(thing) else str(thing)
-    if isinstance(thing, dict):
-        return {key: _plain(each) for key, each in thing.items()}
-    return [_plain(each) for each in thing] if isinstance(thing, (list, tuple)) else thing

@@ -1,4 +1,4 @@
-"""`miltext generate`: a valid program, of a seed."""
+"""`miltext generate`: a valid program from a seed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Exit status: 0 the program is made; 1 OUT cannot hold it; 2 usage, impossible op
 
 
 @click.command("generate", epilog=EPILOG)
-@click.option("--seed", type=int, default=0, metavar="N", help="Which of the programs: one seed is one program.  [0]")
+@click.option("--seed", type=int, default=0, metavar="N", help="The seed, which determines the program. [0]")
 @click.option(
     "--ops", type=int, default=10, metavar="K", help="How many operations, besides constants and casts.  [10]"
 )

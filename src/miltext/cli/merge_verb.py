@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from miltext.merging.conflicts import Markers
     from miltext.merging.resolving import InConflict
+    from miltext.models.model import Model
+    from miltext.models.overlays import Overlays
 
 EPILOG = """\b
 Examples:
@@ -90,7 +92,7 @@ def command(
 
 
 def _merged(names: Names, output: str, markers: Markers, force: bool, check: bool) -> bool:
-    """Write what merging makes, and return whether a conflict or an error is left. Raise MiltextError."""
+    """Write the result of a merge, and return whether a conflict or an error remains. Raise MiltextError."""
     from miltext.models.outputs import check_output
 
     base, ours, _ = names
@@ -139,7 +141,7 @@ def _resolve(names: Sequence[str], how: str, force: bool) -> int:
 def _take_text(found: InConflict, name: str, text: str) -> bool:
     """Apply a text, and return whether the model is whole; report its errors."""
     merged = found.take_text(Path(text))
-    for reason in merged.conflicts:
+    for reason in (*merged.conflicts, *(f"{path} is that of ours" for path in found.of_ours)):
         _tell(name, reason)
     show(merged.errors, merged.text, text)
     return merged.is_whole
@@ -194,7 +196,7 @@ def mergetool(file: str) -> None:
 
 
 def _edit(text: str) -> None:
-    """Open a text in the editor that git uses."""
+    """Open a text in git's editor."""
     import subprocess
 
     asked = subprocess.run(["git", "var", "GIT_EDITOR"], capture_output=True, check=False)
@@ -257,13 +259,12 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
 
     from miltext.building.build import build
     from miltext.building.choices import BuildChoices
-    from miltext.building.compiling.other_files import files_beside
-    from miltext.building.originals import remade
     from miltext.containers.opening import open_model
     from miltext.containers.spec import SpecModel
     from miltext.merging.contents import compared_work
     from miltext.merging.driver import beside
     from miltext.merging.models import merge_models
+    from miltext.merging.overlays import lost_values, merged_overlays
     from miltext.models.outputs import check_target
 
     if output == "-":
@@ -280,14 +281,28 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
             show(merged.errors, merged.text, output)
             return True
         whole = SpecModel("mlmodel", output, None, Path(made), merged.model)
+        whole.overlays = merged_overlays((before, ours, theirs), merged.model.description)
         with Progress("writing weights", lambda: size_below(Path(made))) as bar:
             written = build(whole, output, BuildChoices(force=force, any_kind=True, progress=bar.add))
-    packages = [remade(each, {}, each, BuildChoices()) for each in models if each.kind == "mlpackage"]
-    if others := sorted({name for each in packages for name in files_beside(each)}):
+    kept = whole.overlays if Path(output).suffix.lower() == ".mlpackage" else None
+    lost = lost_values(before, theirs, kept) if kept is not None else []
+    if others := [*_other_files(models, kept), *lost]:
         message = f"other files of the packages are not kept: {', '.join(others)}"
         written.append(warning(codes.FILES_NOT_KEPT, message))
     show(written, None, output)
     return False
+
+
+def _other_files(models: Sequence[Model], kept: Overlays | None) -> list[str]:
+    """Return the other files of packages, besides the overlays that are kept."""
+    from miltext.building.choices import BuildChoices
+    from miltext.building.compiling.other_files import files_beside
+    from miltext.building.originals import remade
+    from miltext.models.manifest import DATA
+
+    packages = [remade(each, {}, each, BuildChoices()) for each in models if each.kind == "mlpackage"]
+    overlays = {str(DATA / each.path) for each in kept.read} if kept is not None else set()
+    return sorted({name for each in packages for name in files_beside(each)} - overlays)
 
 
 def _tell_conflicts(

@@ -227,7 +227,7 @@ class _Work:
         show(told, None, str(self._output))
 
     def _note(self, best: Candidate, tests: int) -> None:
-        """Note the best so far, and show on a terminal the progress."""
+        """Record the best candidate, and show the progress on a terminal."""
         self._best, self._tests = best, tests
         if self._shows_progress:
             told = f"{tally(best.operations, 'operation')} left, {tally(tests, 'test')} run"

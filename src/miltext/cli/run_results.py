@@ -204,7 +204,7 @@ class ShownResults:
         self._looks: dict[str, dict[str, Carried]] = {side: {} for side in SIDES}
 
     def looked_at(self, results: Iterable[Result]) -> Iterator[Result]:
-        """Yield the results again, after noting them."""
+        """Yield the results again, after recording them."""
         for each in results:
             self._looks[each.side][each.name] = self._look(each.name, each.value, each.declared)
             yield each

@@ -29,7 +29,7 @@ WRONG, FAILED = 1, 2
 
 
 NO_OUTPUT = (codes.WRONG_ENDING, codes.TARGET_WOULD_BE_LOST, codes.SEVERAL_TEXTS, codes.OPTION_FOR_COMPILED)
-"""The codes of an output that is not to be written there, or not so."""
+"""The codes for outputs that must not be written to a place or in a form."""
 
 NO_INPUT = (
     codes.MISSING_INPUT,
@@ -41,7 +41,7 @@ NO_INPUT = (
     codes.UNKNOWN_RUN_NAME,
     codes.NO_PILLOW,
 )
-"""The codes of what a program cannot be given or asked for."""
+"""The codes for impossible inputs and requests of a run."""
 
 NO_PROGRAM = (codes.NOTHING_TO_GENERATE, codes.NOTHING_GENERATED)
 """The codes of programs that cannot be generated."""

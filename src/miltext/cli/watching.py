@@ -1,4 +1,4 @@
-"""`--watch`: a run again after a change of any file that it read, or looked for."""
+"""`--watch`: repeated runs after a change of any file that a run read or looked for."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class Watched:
             start = self._pause(start)
 
     def _pause(self, since: float) -> float:
-        """Let some time pass, which grows with the time since the last pause; return its end."""
+        """Wait for a time that grows with the time since the last pause; return its end."""
         time.sleep(max(INTERVAL, SHARE * (time.monotonic() - since)))
         return time.monotonic()
 

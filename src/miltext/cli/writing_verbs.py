@@ -85,7 +85,9 @@ function_option = click.option("--function", metavar="NAME", help="The function 
 @model_argument
 @model_output
 @click.option("--from", "original", metavar="MODEL", help="The model that provides everything but the program.")
-@nested_option("With --from, the model in its pipelines whose program is replaced: 1, 1/0, or a name.")
+@nested_option(
+    "With --from, the model in its pipelines whose program is replaced: 1, 1/0, or a name.  [the only ML Program]"
+)
 @click.option(
     "--weights",
     multiple=True,

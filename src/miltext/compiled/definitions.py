@@ -18,6 +18,10 @@ _GUESSED = 18
 """The opset that is guessed to define an operation outside of the table, in its functions and later ones."""
 
 
+CCV = "github.com/liuliu/ccv, lib/nnc/mfa/ccv_nnc_mfa_ane_rowwise_coreml.mm"
+"""The source of a compiled model of specification version 10: the head of its coremldata.bin, and its metadata.json."""
+
+
 class Source(NamedTuple):
     """The place of a public name; `is_compiled` if a compiled model's `metadata.json` contains it."""
 
@@ -47,7 +51,7 @@ SOURCES = {
     "depth-anything": Source("compute plans of Depth Anything 3", is_compiled=False),
     "lfm2": Source("a compute plan of LFM2", is_compiled=False),
     "messages": Source("messages of Apple's tools about models of public repositories", is_compiled=False),
-    "trace": Source("a public trace of metadata.json of specification version 10", is_compiled=False),
+    "ccv": Source(CCV, is_compiled=False),
 }
 """The sources of the table, by their keys.
 
@@ -92,7 +96,7 @@ _TABLE = """
     cumsum                                  15
     custom_layer                            15
     depth_to_space                          15
-    dequantize                              17 18 19        19=trace
+    dequantize                              17 18 19        19=ccv
     einsum                                  15 16           16=mochi 18=ndt1
     elu                                     15 16 17 18
     equal                                   15 16 17 18     18=qwen3-embedding
@@ -136,7 +140,7 @@ _TABLE = """
     logical_xor                             15 16 17 18
     lstm                                    15 16 17 18     15=models 16=models 17=models 18=mlx-omarchy
     make_list                               15
-    matmul                                  15 16 17 18     15=whisper 16=models 17=models 18=smollm2 19=trace
+    matmul                                  15 16 17 18     15=whisper 16=models 17=models 18=smollm2 19=ccv
     max_pool                                15 16 18        15=models 16=models 18=messages
     maximum                                 15 16 17 18     17=mobileclip-s2
     minimum                                 15 16 17 18     17=kokoro-g2p

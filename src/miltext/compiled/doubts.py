@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.compiled.coremldata import WHOLE_STAGES
+from miltext.compiled.definitions import CCV
+from miltext.diagnostics.wording import evidence
 from miltext.files.contents import kind_of_model, stages
 from miltext.printing.flexible_shapes import flexible
 from miltext.schema.proto.kinds import PROGRAM
@@ -33,7 +35,7 @@ class Doubt(NamedTuple):
 
     def __str__(self) -> str:
         """Return the construct with its kind."""
-        return f"{self.what}, {f'seen elsewhere ({self.source})' if self.source else 'never seen'}"
+        return f"{self.what}, {evidence(self.source)}"
 
 
 def _described(spec: Model) -> list[ModelDescription | FunctionDescription]:
@@ -56,23 +58,33 @@ def _is_other_pipeline(spec: Model) -> bool:
     return kind_of_model(spec) != PROGRAM and kinds != [PROGRAM, *WHOLE_STAGES]
 
 
-def _has_form_of_10(spec: Model) -> bool:
+def _is_of_10(spec: Model) -> bool:
     return kind_of_model(spec) == PROGRAM and spec.specificationVersion == 10
 
 
-UNSEEN: dict[str, Callable[[Model], bool]] = {
-    "the coremldata.bin of specification version 10, seen as a header alone": _has_form_of_10,
-    "a pipeline of other models than an ML Program and non-maximum suppression": _is_other_pipeline,
-    "a model with states": lambda spec: any(each.state for each in _described(spec)),
-    "a classifier": lambda spec: any(each.predictedFeatureName for each in _described(spec)),
-    "a model with optional inputs": lambda spec: any(entry.type.isOptional for entry in _inputs(spec)),
-    "a model with training inputs": lambda spec: bool(spec.description.trainingInput),
-    "several inputs of flexible shape": _has_flexible_inputs,
-    "an updatable model": lambda spec: spec.isUpdatable,
+class Unseen(NamedTuple):
+    """A feature that no known compiled model has: its test, and the source that shows it elsewhere, if one does."""
+
+    has: Callable[[Model], bool]
+    source: str = ""
+
+
+UNSEEN: dict[str, Unseen] = {
+    "the form of coremldata.bin for specification version 10": Unseen(_is_of_10, CCV),
+    "a pipeline of other models than an ML Program and non-maximum suppression": Unseen(_is_other_pipeline),
+    "a model with states": Unseen(
+        lambda spec: any(each.state for each in _described(spec)),
+        "the histogram of huggingface.co/finnvoorhees/coreml-SmolLM2-135M-Instruct-8bit",
+    ),
+    "a classifier": Unseen(lambda spec: any(each.predictedFeatureName for each in _described(spec))),
+    "a model with optional inputs": Unseen(lambda spec: any(entry.type.isOptional for entry in _inputs(spec))),
+    "a model with training inputs": Unseen(lambda spec: bool(spec.description.trainingInput)),
+    "several inputs of flexible shape": Unseen(_has_flexible_inputs),
+    "an updatable model": Unseen(lambda spec: spec.isUpdatable),
 }
-"""The features that no known compiled model has, each with its test."""
+"""The features that no known compiled model has."""
 
 
 def unseen(spec: Model) -> list[Doubt]:
     """Return the features of a model that no known compiled model has."""
-    return [Doubt(what) for what, has in UNSEEN.items() if has(spec)]
+    return [Doubt(what, source=feature.source) for what, feature in UNSEEN.items() if feature.has(spec)]

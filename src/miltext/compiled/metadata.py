@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.compiled.coremldata import WHOLE_STAGES
+from miltext.compiled.definitions import CCV
 from miltext.compiled.doubts import Doubt
 from miltext.compiled.feature_schemas import schemas
 from miltext.compiled.histogram import KEY as HISTOGRAM
@@ -39,8 +40,7 @@ AVAILABILITY = {
 }
 """The first systems with a specification version; macCatalyst and tvOS have the number of iOS.
 
-All except 10 were seen in compiled models; of 10, a public trace has macOS, iOS and visionOS, and its watchOS is the
-next number.
+All except 10 were seen in compiled models; 10, in `CCV`.
 """
 
 _LIKE_IOS = ("macCatalyst", "tvOS")
@@ -93,7 +93,8 @@ def _credits(description: ModelDescription) -> Entry:
 def _availability(version: int, doubts: list[Doubt]) -> dict[str, str]:
     known = AVAILABILITY.get(version)
     if known is None or version == max(AVAILABILITY):
-        doubts.append(Doubt(f"the availability of specification version {version}", ("availability",)))
+        what = f"the availability of specification version {version}"
+        doubts.append(Doubt(what, ("availability",), source=CCV if known else ""))
     return {**known, **dict.fromkeys(_LIKE_IOS, known["iOS"])} if known else {}
 
 

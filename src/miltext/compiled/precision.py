@@ -26,6 +26,11 @@ STORAGE = "storagePrecision"
 _TABLES = ((), *[(1 << bits,) for bits in range(1, 9)])
 """The first dimension of a table of values: the number of values of a number of bits."""
 
+_CONVERTING = ("cast", "dequantize")
+"""The operations whose operands do not count. For `cast`, this fits all known compiled models; for `dequantize`, the
+metadata.json in `definitions.CCV`.
+"""
+
 _UNCOUNTED = ("bool", "string")
 
 _WORDS = {"fp": "Float", "int": "Int", "uint": "UInt", "bf": "BFloat"}
@@ -46,17 +51,17 @@ _DENSE = {"constexpr_affine_dequantize": "quantized_data", "const": "val"}
 
 
 def used_types(function: Function, operations: Collection[Op]) -> set[str]:
-    """Return the data types of all values of a function, but truth values, strings, and inputs that only casts take."""
-    inputs = [value for value in function.inputs if not _is_only_cast(value)]
+    """Return the data types of a function's values, but truth values, strings and inputs that are only converted."""
+    inputs = [value for value in function.inputs if not _is_only_converted(value)]
     declared = [*inputs, *(output for operation in operations for output in operation.outputs)]
     types = [value.message.type for value in declared if value.message is not None]
     dtypes = {dtype.name: dtype for dtype in map(tensor_dtype, types) if dtype is not None}
     return {_word(dtype) for name, dtype in dtypes.items() if name not in _UNCOUNTED}
 
 
-def _is_only_cast(value: GraphValue) -> bool:
-    """Return whether only `cast` takes a value, which is then no value that a function computes with."""
-    return bool(value.uses) and all(use.op is not None and use.op.type == "cast" for use in value.uses)
+def _is_only_converted(value: GraphValue) -> bool:
+    """Return whether a function uses a value only in another data type."""
+    return bool(value.uses) and all(use.op is not None and use.op.type in _CONVERTING for use in value.uses)
 
 
 def stored_as(operations: Collection[Op]) -> tuple[set[str], list[Doubt]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from miltext.containers.spec import SpecModel, open_package
 from miltext.diagnostics import codes
-from miltext.files.contents import is_binary, is_protobuf_text, is_spec, parse_spec, read_file
+from miltext.files.contents import kind_of_data, parse_spec, read_file
 from miltext.files.refusals import refusal
 from miltext.models.manifest import MANIFEST
 
@@ -46,8 +46,8 @@ def read_model(data: bytes, name: str, path: str | None = None) -> Model:
     that path, is used for weights. The file itself is not read, and need not exist.
     """
     if path is None:
-        return _from_bytes(data, _kind(data), name, None)
-    model = _from_bytes(data, _KINDS.get(Path(path).suffix.lower()) or _kind(data), name, None)
+        return _from_bytes(data, kind_of_data(data), name, None)
+    model = _from_bytes(data, _KINDS.get(Path(path).suffix.lower()) or kind_of_data(data), name, None)
     model.model_path = open_model(path).model_path if os.path.isdir(path) else Path(path).parent
     return model
 
@@ -64,7 +64,7 @@ def open_model(path: str | os.PathLike[str]) -> Model:
         model = _open_folder(path, str(path))
     else:
         data = read_file(path)
-        model = _from_bytes(data, _KINDS.get(path.suffix.lower()) or _kind(data), str(path), path)
+        model = _from_bytes(data, _KINDS.get(path.suffix.lower()) or kind_of_data(data), str(path), path)
     model.reopen = partial(open_model, path)
     return model
 
@@ -91,12 +91,6 @@ def is_bundle(folder: Path) -> bool:
     if not os.path.isdir(folder) or _is_package(folder):
         return False
     return folder.suffix.lower() == ".mlmodelc" or any(os.path.exists(folder / sign) for sign in (TEXT, *SIGNS))
-
-
-def _kind(data: bytes) -> str:
-    if is_binary(data):
-        return "mlmodel" if is_spec(data) else "pb"
-    return "txtpb" if is_protobuf_text(data) else "mil"
 
 
 def _from_bytes(data: bytes, kind: str, name: str, path: Path | None) -> Model:

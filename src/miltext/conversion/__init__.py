@@ -1,1 +1,1 @@
-"""Programs in another precision: fp32 as fp16, and fp16 as fp32."""
+"""Conversion of programs from fp32 to fp16, and back."""

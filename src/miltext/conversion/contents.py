@@ -1,4 +1,4 @@
-"""The converted values of a program, each reported, and the arrays to store for them."""
+"""The converted values of a program, for the report, and the arrays to store for them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class ConvertedConstant(NamedTuple):
     """A converted constant: its name for people, its function, its sizes and its loss.
 
-    For a `compressed` weight with converted scales, the errors are the most that its numbers can lose.
+    For a `compressed` weight with converted scales, the errors are upper bounds.
     """
 
     name: str
@@ -30,7 +30,7 @@ class ConvertedConstant(NamedTuple):
 
 
 class Contents:
-    """The contents of a program's values: read to measure their loss, and changed; `arrays` are those to be stored."""
+    """The contents of a program's values, which are measured and converted; `arrays` are those to be stored."""
 
     def __init__(self, precisions: Precisions, folder: BlobFolder, arrays: dict[str, InType]) -> None:
         self.precisions = precisions
@@ -44,7 +44,7 @@ class Contents:
         return self._numbers(value, name)
 
     def overflow(self, numbers: Numbers) -> float | None:
-        """Return the number that the new data type does not have; None if it has all of them."""
+        """Return the number outside of the new data type's range; None if there is none."""
         return numbers.loss.overflow if self.precisions.new == "fp16" else None
 
     def convert(self, value: Value, numbers: Numbers, name: str, function: str) -> None:

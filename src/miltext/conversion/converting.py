@@ -55,7 +55,7 @@ class Conversion:
         return render_text(self, full=full)
 
     def to_json(self) -> Record:
-        """Return all of it as plain data."""
+        """Return the conversion as plain data."""
         return record(self)
 
     @property
@@ -87,12 +87,13 @@ def convert_weights(asked: _ConvertRequest) -> Conversion:
     """Write a model with its weights and types converted `to` "fp16" or "fp32"; return the changes and losses.
 
     All fp32 (fp16) values inside the program become fp16 (fp32). Its inputs, outputs and states stay as they are, with
-    casts beside them; with `io`, they are converted, too, and described so, except images. `stage` names the model of a
-    pipeline, `weights` the place of the files that a text names. A draft is completed first. `reading` is called with
-    the bytes of weights read to measure their loss; all else is as in `miltext.build`, with its errors.
+    casts beside them; with `io`, they are converted, too, and their description changes, except for images. `stage`
+    names the model of a pipeline, `weights` the place of the files that a text names. A draft is completed first.
+    `reading` is called with the number of bytes of weights read to measure their loss; other arguments and errors are
+    those of `miltext.build`.
 
-    Raise ValueError for another `to`, and ModelError: MIL438 for a value that cannot be converted, MIL439 for fp16 that
-    the opset does not take at the border.
+    Raise ValueError for another `to`, and ModelError: MIL438 for a value that cannot be converted, MIL439 for fp16
+    inputs or outputs that the opset does not allow.
     """
     if asked.to not in PRECISIONS:
         raise ValueError(f"weights are converted to fp16 or fp32, not to {asked.to!r}")
@@ -107,8 +108,8 @@ def convert_weights(asked: _ConvertRequest) -> Conversion:
         prune_weights=True,
         edit=partial(_convert, made, folder, _border(source, asked.io)),
     )
-    told = build_as_chosen(source, Path(asked.output), choices)
-    made.warnings += [each for each in told if each.code != codes.UNUSED_WEIGHTS or each.notes]
+    reported = build_as_chosen(source, Path(asked.output), choices)
+    made.warnings += [each for each in reported if each.code != codes.UNUSED_WEIGHTS or each.notes]
     return made
 
 
@@ -128,7 +129,7 @@ def _convert(
     program: Program,
     arrays: dict[str, InType],
 ) -> dict[str, InType]:
-    """Convert a program, and note the changes; return the arrays to store."""
+    """Convert a program, and record the changes; return the arrays to store."""
     contents = Contents(PRECISIONS[made.to], folder(program), arrays)
     made.before = _stored(program)
     made.warnings += convert_program(program, contents, border)
@@ -138,9 +139,9 @@ def _convert(
 
 
 def _border(source: Model, io: bool) -> Border:
-    """Return which inputs, outputs and states are converted: if any, all except those described as images.
+    """Return the inputs, outputs and states to convert: none, or all except those described as images.
 
-    coremltools 9.0 has images as fp32, or as fp16 where their colours state it (`ImageType` in `converters/mil`).
+    In coremltools 9.0, images are fp32, or fp16 with colours that state it (`ImageType` in `converters/mil`).
     """
     description = source.description
     if not io or description is None:

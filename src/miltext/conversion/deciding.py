@@ -1,4 +1,4 @@
-"""Whether an operation is converted, and the types that its arguments and outputs need then."""
+"""Decisions about operations: whether to convert them, and the types that their arguments and outputs then need."""
 
 from __future__ import annotations
 
@@ -24,16 +24,15 @@ PRECISE = {
     ),
     **dict.fromkeys(("inverse", "log", "rsqrt"), ("epsilon",)),
 }
-"""Parameters that stay fp32 in an operation of fp16, from the opset on that allows another type than `x` for them.
-
-coremltools 9.0 leaves them so for their accuracy (`FP16ComputePrecision.should_cast_parameter`).
+"""Parameters that stay fp32 in an operation of fp16, by the first opset that allows them another type than `x`.
+coremltools 9.0 keeps them for accuracy (`FP16ComputePrecision.should_cast_parameter`).
 """
 
 SIZING = {
     "range_1d": ("start", "end", "step"),
     **dict.fromkeys(("upsample_bilinear", "upsample_nearest_neighbor"), ("scale_factor_height", "scale_factor_width")),
 }
-"""Parameters that sizes are worked out from: they stay as they are unless fp16 has just their number."""
+"""Parameters that determine sizes: they are kept unless fp16 contains their exact number."""
 
 
 class OldInput(NamedTuple):
@@ -48,7 +47,7 @@ class OldInput(NamedTuple):
 
     @property
     def old(self) -> Type:
-        """The type that it had."""
+        """The old type."""
         return self.operand.type
 
 
@@ -56,9 +55,10 @@ GivenArguments: TypeAlias = "Mapping[str, Sequence[OldInput]]"
 
 
 class Decision(NamedTuple):
-    """The conversion of an operation: the types `asked` of its arguments, the words for the new data type, its outputs.
+    """The conversion of an operation: the types `asked` of its arguments, the arguments that name the new data type,
+    and its outputs.
 
-    The defaults `left_out` must be written out, with the new data type.
+    The omitted defaults `left_out` must be written out in the new data type.
     """
 
     asked: Mapping[str, Sequence[Type]]
@@ -68,14 +68,14 @@ class Decision(NamedTuple):
 
 
 class Deciding:
-    """Decides about operations of one opset."""
+    """Decisions about operations in an opset."""
 
     def __init__(self, precisions: Precisions, opset: str) -> None:
         self.precisions = precisions
         self._opset = opset
 
     def kept(self, given: GivenArguments, declared: Sequence[Type]) -> Decision:
-        """Return that an operation is left as it is; lists and states cannot be cast, and keep their present types."""
+        """Return the decision to keep an operation; lists and states cannot be cast, and keep their present types."""
         types = {
             name: [each.old if isinstance(each.old, TensorType) else each.type for each in several]
             for name, several in given.items()
@@ -85,7 +85,7 @@ class Deciding:
     def converted(
         self, op_type: str, known: Signature, given: GivenArguments, declared: Sequence[Type]
     ) -> Decision | None:
-        """Return how an operation is converted; None if its parameters, rules and limits do not let it."""
+        """Return the conversion of an operation; None if its parameters, rules or limits do not allow it."""
         words = frozenset(name for name in given if self._names_type(known, name, given[name]))
         types = {name: [self._wanted(known, name, each) for each in several] for name, several in given.items()}
         new = {
@@ -109,7 +109,7 @@ class Deciding:
     # ---- arguments
 
     def _wanted(self, known: Signature, name: str, given: OldInput) -> Type:
-        """Return the type that an argument has to be of."""
+        """Return the required type of an argument."""
         old, parameter = given.old, known.parameters.get(name)
         if not isinstance(old, TensorType):
             return given.type
@@ -121,7 +121,7 @@ class Deciding:
         return self.precisions.of(old) if takes and not self._is_precise(known, parameter, given.operand) else old
 
     def _is_precise(self, known: Signature, parameter: Parameter, operand: Operand) -> bool:
-        """Return whether a parameter has to stay fp32."""
+        """Return whether a parameter must stay fp32."""
         if self.precisions.new != "fp16":
             return False
         if parameter.name in SIZING.get(known.name, ()):
@@ -130,7 +130,7 @@ class Deciding:
         return x is not None and parameter.domain != x.domain and parameter.name in PRECISE.get(known.name, ())
 
     def _names_type(self, known: Signature, name: str, several: Sequence[OldInput]) -> bool:
-        """Return whether an argument is a word that names the old data type, and could name the new one."""
+        """Return whether an argument is the name of the old data type, and could be that of the new one."""
         parameter = known.parameters.get(name)
         return parameter is not None and self._may_name(parameter) and several[0].operand.value == self.precisions.old
 
@@ -142,7 +142,7 @@ class Deciding:
         return {*self.precisions} <= {*parameter.words}
 
     def _operand(self, given: OldInput, type: Type, is_word: bool) -> Operand:
-        """Return an input as it is after the conversion, with its value, if known, rounded."""
+        """Return an input after the conversion, with its value rounded, if known."""
         operand = given.operand
         if is_word:
             return Operand(operand.type, lambda: self.precisions.new)
@@ -155,7 +155,7 @@ class Deciding:
         return rounded(value) if self.precisions.new == "fp16" else value
 
     def _clash(self, known: Signature, new: Mapping[str, Sequence[Operand]]) -> bool:
-        """Return whether arguments of one domain differ, or an argument is beyond the limits of its parameter."""
+        """Return whether the data types of a domain differ, or an argument is beyond the limits of its parameter."""
         domains: dict[str, str] = {}
         for name, parameter in known.parameters.items():
             for operand in new.get(name, ()) if parameter.domain else ():
@@ -168,7 +168,7 @@ class Deciding:
     # ---- outputs
 
     def _outputs(self, declared: Sequence[Type], inferred: Sequence[Type] | None, changed: bool) -> list[Type] | None:
-        """Return the types of the outputs; None where an inferred type is not the declared one, converted or not."""
+        """Return the types of the outputs; None if an inferred type is neither the declared one nor its conversion."""
         if inferred is None:
             return [self.precisions.of(old) if changed else old for old in declared]
         if len(inferred) != len(declared):

@@ -1,4 +1,4 @@
-"""The end of a conversion: every use takes the value of the type that it needs, through casts and copies."""
+"""The end of a conversion: casts and copies give each use the type that it needs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from miltext.conversion.planning import Planning
 
 DROPPED = {"source_val", "output_dtype"}
-"""The difference of a `constexpr_cast` from a `const`."""
+"""The parts of a `constexpr_cast` that a `const` lacks."""
 
 
 class Finishing:
-    """Carries out the plan for one block of a function."""
+    """Executes the plan for a block of a function."""
 
     def __init__(self, planning: Planning, contents: Contents, block: Block) -> None:
         self._planning = planning
@@ -30,12 +30,12 @@ class Finishing:
         self._restored: set[Op] = set()
         self._gone: set[Op] = set()
         self._last: list[Op] = []
-        """The operations that come behind all others."""
+        """The operations after all others."""
         self._given: dict[Value, Value] = {}
-        """The values that the block returns in place of others, with the names of those."""
+        """The new outputs of the block, with the names of the old ones."""
 
     def finish(self) -> None:
-        """Bring every block into its final form."""
+        """Execute the plan for all blocks."""
         values = self._planning.values
         named = {known: self._put_back(known) for known in values}
         for known in values:
@@ -53,17 +53,17 @@ class Finishing:
     # ---- the border
 
     def give_back(self, outputs: Mapping[Value, Type]) -> None:
-        """Have the block return values with the names of its outputs, of these types.
+        """Make the block return values of these types under the names of its outputs.
 
-        Values that bear an output's name come first: where they lose it, they may bear the name of a cast taken out.
+        Values with an output's name come first: if they lose it, they may get the name of a removed cast.
         """
         known = self._planning.known
         names = {value.name for value in outputs}
-        for value, asked in sorted(outputs.items(), key=lambda output: known[output[0]].value is not output[0]):
-            self._give(known[value], value, asked, names)
+        for value, requested in sorted(outputs.items(), key=lambda output: known[output[0]].value is not output[0]):
+            self._give(known[value], value, requested, names)
 
     def _give(self, known: Known, value: Value, asked: Type, names: Collection[str]) -> None:
-        """Return a value from the block in the type `asked`, by its name, one of the `names` of all outputs."""
+        """Return a value from the block in the type `asked` under its name, one of the `names` of all outputs."""
         if not isinstance(asked, TensorType) or asked.dtype not in self._precisions:
             return
         is_constant = isinstance(known, KnownConstant)
@@ -91,7 +91,7 @@ class Finishing:
             )
 
     def _append(self, known: Known, value: Value, ops: list[Op], wanted: str | None = None) -> None:
-        """Put operations behind all others; the last one makes an output from the known value."""
+        """Append operations; the last one computes an output from the known value."""
         self._last += ops
         self._given[value] = ops[-1].outputs[0]
         known.use(Use(ops[-1], "x", 0), wanted or known.dtype)
@@ -99,7 +99,7 @@ class Finishing:
     # ---- casts
 
     def _put_back(self, known: Known) -> dict[str, Value]:
-        """Put back the first cast of a value that comes before all users of its type; return it by data type."""
+        """Restore the first cast of a value that comes before all users of its type; return it by data type."""
         named = {}
         for dtype, cast in known.casts.items():
             for idle in known.idle[: cast.idle]:
@@ -111,7 +111,7 @@ class Finishing:
         return named
 
     def _restore(self, known: Known, cast: Op) -> None:
-        """Leave a cast in after all."""
+        """Restore a removed cast."""
         if cast in self._restored:
             return
         self._restored.add(cast)
@@ -122,7 +122,7 @@ class Finishing:
                     used.use(Use(cast, parameter, place), used.dtype if used is known else None)
 
     def _cast(self, known: Known, dtype: str, before: Op | None) -> Value:
-        """Put a cast of a value to a data type before an operation of its block; return its output."""
+        """Insert a cast of a value to a data type before an operation of its block; return its output."""
         name = self._fresh(f"{known.value.name}_to_{dtype}")
         assert isinstance(known.type, TensorType)
         made = self._cast_of(known.value, name, known.type._replace(dtype=dtype))
@@ -130,7 +130,7 @@ class Finishing:
         return made[-1].outputs[0]
 
     def _cast_of(self, value: Value, name: str, type: TensorType) -> list[Op]:
-        """Return a `cast` of a value, and before it the `const` of the data type, as coremltools writes them."""
+        """Return a `cast` of a value after the `const` of its data type, in coremltools' form."""
         stated = self._fresh(f"{name}_dtype_0")
         held = {"val": immediate(STRING, type.dtype), "name": immediate(STRING, stated)}
         word = Op.new("const", {}, {stated: STRING}, held)
@@ -152,7 +152,7 @@ class Finishing:
     # ---- constants
 
     def _constant(self, known: KnownConstant) -> None:
-        """Give a constant the type that its uses need; where both types are needed, a copy has the other one."""
+        """Convert a constant to the type that its uses need; if both types are needed, a copy gets the other one."""
         new = self._precisions.new
         is_wanted = {wanted == new for wanted in known.uses.values()}
         named = {True: known.value, False: known.value}
@@ -175,7 +175,10 @@ class Finishing:
             self._become(known.maker, known)
 
     def _copy(self, known: KnownConstant, is_new: bool) -> Value:
-        """Put a copy behind a constant; the copy has the new type, or the constant if its name belongs to that."""
+        """Insert a copy after a constant.
+
+        Either the copy gets the new type, or the constant if its name belongs to that.
+        """
         name = self._fresh(f"{known.value.name}_to_{self._precisions.old if is_new else self._precisions.new}")
         copy = known.maker.copy()
         rename(copy.outputs[0], name)
@@ -196,14 +199,14 @@ class Finishing:
 
 
 def _put(use: Use, value: Value) -> None:
-    """Have a use take a value."""
+    """Replace the operand of a use by a value."""
     taken = use.operand
     assert isinstance(taken, Value)
     taken.replace_uses(value, [use])
 
 
 def _hold_itself(op: Op) -> None:
-    """Make a `constexpr_cast` the `const` that it casts."""
+    """Turn a `constexpr_cast` into the `const` that it casts."""
     source, own = op.literal("source_val"), op.own()
     assert source is not None
     own.type = "const"

@@ -1,7 +1,8 @@
 """Numbers of fp32 as numbers of fp16, and the loss.
 
-coremltools 9.0 decides the same in its pass `add_fp16_cast`, except for numbers that stand for an infinity: it makes
-infinities of them, and `(1 - mask) * -inf` is then NaN where the mask is 1. Here they become the greatest number.
+The decisions are those of coremltools 9.0 in its pass `add_fp16_cast`, except for numbers that stand for an infinity:
+coremltools makes them infinite, so that `(1 - mask) * -inf` is NaN for a mask of 1. Here they become the greatest
+number.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ STANDS_FOR_INFINITY = 1e38
 """From this magnitude on, a number is meant as an infinity, as in masks (`fp16_overflow` in coremltools)."""
 
 FEW = 400
-"""In an array of fewer elements none becomes 0: it may prevent a division by 0 (`_check_underflow_to_zero`)."""
+"""No element of a smaller array becomes 0, for it may prevent a division by 0 (`_check_underflow_to_zero`)."""
 
 GREATEST = 65504.0
 BEYOND = 65520.0
@@ -56,14 +57,14 @@ class Loss:
 
     @property
     def share(self) -> float:
-        """The largest error over the number that it was made at."""
+        """The largest error, relative to its number."""
         return self.absolute / abs(self.at) if self.at else 0.0
 
 
 def halves(values: npt.NDArray[Any], is_small: bool) -> npt.NDArray[np.float16]:
-    """Return fp32 numbers as fp16, rounded to the nearest, with ties to the even one.
+    """Return fp32 numbers as fp16, rounded to the nearest, with ties to even.
 
-    In a `small` array, nothing becomes 0. Numbers beyond fp16 become infinities, unless they stand for one already.
+    In a `small` array, no number becomes 0. Numbers beyond fp16 become infinities, unless they stand for one.
     """
     with np.errstate(all="ignore"):
         made: npt.NDArray[np.float16] = values.astype(np.float16)
@@ -77,7 +78,7 @@ def halves(values: npt.NDArray[Any], is_small: bool) -> npt.NDArray[np.float16]:
 
 
 def rounded(value: Value) -> Value:
-    """Return the value of a constant, as inference knows it, rounded to fp16; None stands for an unknown number."""
+    """Return the inferred value of a constant, rounded to fp16; None stands for an unknown number."""
     if isinstance(value, tuple):
         return tuple(map(_rounded, value))
     return _rounded(value)
@@ -89,7 +90,7 @@ def _rounded(number: Scalar | None) -> Scalar | None:
 
 
 def measured(chunks: Iterable[npt.NDArray[Any]], is_small: bool) -> Loss:
-    """Return the loss of fp32 numbers, which are worked through chunk by chunk."""
+    """Return the loss of fp32 numbers, measured by chunks."""
     loss = Loss()
     for chunk in chunks:
         if chunk.size:
@@ -99,9 +100,10 @@ def measured(chunks: Iterable[npt.NDArray[Any]], is_small: bool) -> Loss:
 
 
 def _measure(values: npt.NDArray[Any], is_small: bool, loss: Loss) -> None:
-    """Add the loss of a chunk. Errors are exact in fp32 except for raised numbers.
+    """Add the loss of a chunk.
 
-    Nothing is below or above a NaN: with one, all numbers are looked at.
+    Errors are exact in fp32 except for raised numbers. A chunk with a NaN, which compares with no number, is measured
+    whole.
     """
     made = halves(values, is_small).astype(np.float32)
     magnitude, errors = np.abs(values), np.abs(values - made)

@@ -1,4 +1,4 @@
-"""Whole numbers cast to floats: the casts that stay, and the casts that may lose numbers in fp16."""
+"""Casts of integers to floats: those that stay, and those that may lose numbers in fp16."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from miltext.schema.types import Type
 
 GREATEST_WHOLE = 2048
-"""Up to this magnitude, fp16 has all whole numbers: it has 11 bits."""
+"""The magnitude up to which fp16 contains all integers: it has 11 bits."""
 
 
 def is_whole(type: Type) -> bool:
@@ -26,7 +26,7 @@ def is_whole(type: Type) -> bool:
 
 
 def is_wide(type: Type) -> bool:
-    """Return whether a type has whole numbers beyond the range in which fp16 has all."""
+    """Return whether a type has integers beyond the range that fp16 contains."""
     return is_whole(type) and BY_NAME[dtype_of(type) or ""].maximum > GREATEST_WHOLE
 
 
@@ -37,7 +37,7 @@ def is_float(type: Type) -> bool:
 
 
 def is_exact(op: Op, bound: Mapping[str, list[BoundOperand]]) -> bool:
-    """Return whether an operation is a `cast` of whole numbers to fp32 that casts alone use, no computation.
+    """Return whether an operation is a `cast` of integers to fp32 that only casts use.
 
     Its input may be such a cast, too.
     """
@@ -49,14 +49,14 @@ def is_exact(op: Op, bound: Mapping[str, list[BoundOperand]]) -> bool:
 
 
 def _computes(use: Use) -> bool:
-    """Return whether a use is by anything but a cast or the function's caller."""
+    """Return whether a use is neither a cast nor an output of the function."""
     return use.user.type != "cast" if isinstance(use.user, Op) else isinstance(use.user.owner, Op)
 
 
 def may_count(op_type: str, given: Iterable[BoundOperand], type: Type, value: Value) -> bool:
-    """Return whether an output of a type may have whole numbers beyond the range in which fp16 has all.
+    """Return whether an output of a type may have integers beyond the range that fp16 contains.
 
-    They come of an input or of a constant: indices, sizes and values made of bool count as small.
+    They come from an input or from a constant; indices, sizes and values computed from bool count as small.
     """
     if not (is_wide(type) or op_type == "cast"):
         return False

@@ -19,13 +19,13 @@ class Precisions(NamedTuple):
     new: str
 
     def of(self, type: Type) -> Type:
-        """Return the type that takes the place of another, inside the program."""
+        """Return the replacement of a type inside the program."""
         if isinstance(type, TensorType):
             return type._replace(dtype=self.new) if type.dtype == self.old else type
         return type._replace(element=self.of(type.element)) if isinstance(type, ListType) else type
 
     def with_states(self, type: Type) -> Type:
-        """Return the type that takes the place of another at the border of the program."""
+        """Return the replacement of a type at the border of the program."""
         return StateType(self.of(type.wrapped)) if isinstance(type, StateType) else self.of(type)
 
 
@@ -39,7 +39,7 @@ def dtype_of(type: Type) -> str | None:
 
 
 class Cast(NamedTuple):
-    """A cast that a value needs: the operation after it, None at the end; and the number of idle casts before."""
+    """A cast that a value needs: the operation after it, None at the end; and the number of earlier idle casts."""
 
     before: Op | None
     idle: int
@@ -50,8 +50,8 @@ class Known:
 
     `uses` are the uses in the block, with the data type, or word, that each needs; `casts` the casts necessary for
     them, by their data type; `idle` the casts that the value replaces. `wide` is the name of a constant beyond fp16, if
-    the value comes of such constants alone. It `counts` if it may have whole numbers that fp16 does not have, and is
-    `exact` if it is a cast of whole numbers that stays as it is.
+    the value comes only from such constants. The value `counts` if it may have integers that fp16 does not contain, and
+    is `exact` if it is a cast of integers that is kept.
     """
 
     def __init__(self, value: Value, operand: Operand, type: Type, block: Block) -> None:
@@ -68,21 +68,21 @@ class Known:
 
     @property
     def dtype(self) -> str | None:
-        """The data type that it has from now on."""
+        """The new data type."""
         return dtype_of(self.type)
 
     def use(self, use: Use, wanted: str | None) -> None:
-        """Note a use, in the order of the text."""
+        """Record a use, in the order of the text."""
         self.uses[use] = wanted
         if wanted is not None and wanted != self.dtype and wanted not in self.casts:
             self.casts[wanted] = Cast(self.block.holding(use.user), len(self.idle))
 
 
 class KnownConstant(Known):
-    """A constant that gets the type that its uses need, or a copy that does: `numbers`, or a word for a data type.
+    """A constant that gets the type of its uses, or a copy of it: `numbers`, or the name of a data type.
 
-    `following` is the operation behind it. `named` is the data type that keeps the name where both are needed. A
-    constant that `lost_a_use` is removed if no other use is left.
+    `following` is the operation after it. `named` is the data type that keeps the name if both are needed. A constant
+    that `lost_a_use` is removed if no other use is left.
     """
 
     def __init__(self, *facts: Any, maker: Op, numbers: Numbers | None) -> None:

@@ -1,4 +1,4 @@
-"""The numbers of a Value at any place, and the same numbers in another type, to be stored."""
+"""The numbers of a Value, wherever stored, and their conversion to another type."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Numbers(InType):
-    """The numbers of a Value in any place, which are in fp32 and fp16, too, and what is lost between them."""
+    """The numbers of a Value, wherever stored, in fp32 and fp16, and the loss of the conversion."""
 
     def __init__(self, source: Tensor, shape: tuple[int, ...], reading: Progress | None = None) -> None:
         super().__init__(source, source.dtype)
@@ -41,7 +41,7 @@ class Numbers(InType):
 
     @property
     def is_small(self) -> bool:
-        """Whether they are so few that none may become 0."""
+        """Whether there are so few that none may become 0."""
         return self.count < FEW
 
     def views(self) -> Iterator[bytes]:
@@ -76,7 +76,7 @@ class NumbersOf:
         self._known: dict[tuple[object, ...], Numbers] = {}
 
     def __call__(self, value: Value, name: str) -> Numbers:
-        """Return the numbers of a value, under its name for people: the same object for the same record.
+        """Return the numbers of a value, with its displayed name: the same object for the same record.
 
         Raise WeightsError for a weight file, and ModelError (MIL438) for a value that does not match its type.
         """

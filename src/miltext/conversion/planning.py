@@ -1,4 +1,4 @@
-"""The walk over a function that decides about each operation, and notes the type that each use of a value needs."""
+"""The walk over a function that decides about each operation, and records the type that each use of a value needs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from miltext.schema import proto
 
 DATA = {"const": "val", "constexpr_cast": "source_val"}
-"""The operations whose outputs are numbers of one type or the other, and the attributes with these numbers."""
+"""The operations whose outputs are constants of either type, and the attributes with these constants."""
 
 
 class BoundOperand(NamedTuple):
@@ -45,7 +45,7 @@ class BoundOperand(NamedTuple):
 
     @property
     def held(self) -> proto.Value | None:
-        """The constant that it is, or comes of."""
+        """The constant that it is, or comes from."""
         return self.literal if self.known is None else literal_of(self.known.value)
 
     @property
@@ -55,7 +55,9 @@ class BoundOperand(NamedTuple):
 
 
 class KeptConstant(NamedTuple):
-    """A constant that fp16 does not have: its greatest number, or too small a scale; and the values kept for it."""
+    """A constant outside of fp16's range: its greatest number, or a scale that is too small; and the values kept for
+    it.
+    """
 
     number: float
     outputs: list[str]
@@ -65,7 +67,7 @@ class Planning:
     """Plans the conversion of a block of a function, and of the blocks inside it.
 
     `known` are the facts of each value; an idle cast has the facts of the value that it casts. `kept` are the constants
-    for which operations stay as they are, by name; `rounded` the casts of whole numbers that fp16 may not have.
+    because of which operations are kept, by name; `rounded` the casts of integers that fp16 may not contain.
     """
 
     def __init__(self, contents: Contents, function: str, opset: str) -> None:
@@ -107,13 +109,13 @@ class Planning:
             self._outputs(op, block, bound, decision)
 
     def _require_rank(self, value: Value) -> None:
-        """Refuse a value of the old data type with too few known facts to state it in the new one."""
+        """Refuse a value of the old data type without a rank, whose new type cannot be stated."""
         assert value.message is not None, "an undefined name is declared nowhere"
         if value.type is None and value.message.type.tensorType.dataType == BY_NAME[self.precisions.old].number:
             raise refusal(codes.UNCONVERTIBLE_VALUE, f"`{value.name}` cannot be converted: its type has no rank")
 
     def before(self, value: Value) -> Operand:
-        """Return the old operand of a value; the output of an idle cast stands for another value now."""
+        """Return the old operand of a value, which may be the output of an idle cast."""
         return self._idle_ones.get(value) or self.known[value].operand
 
     # ---- constants
@@ -193,8 +195,8 @@ class Planning:
         beyond = self._beyond(op, bound) + [
             each.wide
             for name, several in given.items()
-            for each, asked in zip(several, decision.asked[name], strict=True)
-            if each.wide and asked != each.type
+            for each, requested in zip(several, decision.asked[name], strict=True)
+            if each.wide and requested != each.type
         ]
         if beyond:
             self._keep(beyond, _made(op))
@@ -203,7 +205,7 @@ class Planning:
         return decision
 
     def _kept(self, op: Op, given: dict[str, list[OldInput]], declared: Sequence[Type]) -> Decision:
-        """Return that an operation is left as it is. Raise ModelError (MIL438) if it takes a list that changes."""
+        """Return the decision to keep an operation. Raise ModelError (MIL438) if it takes a list that changes."""
         for each in chain.from_iterable(given.values()):
             if isinstance(each.old, ListType) and each.type != each.old:
                 message = f"`{_made(op)}` cannot be converted: `{op.type}` stays {self.precisions.old} here"
@@ -215,7 +217,7 @@ class Planning:
     def _beyond(self, op: Op, bound: Mapping[str, list[BoundOperand]]) -> list[str]:
         """Return the name of a compressed constant if its factors may be beyond fp16, or below it.
 
-        As a scale is a factor, it is not raised to the least number of fp16, and does not become 0.
+        A scale is a factor, so it is neither raised to the least number of fp16 nor becomes 0.
         """
         made = scaled(op.type, bound, self._contents) if self.precisions.new == "fp16" else None
         if made is None:
@@ -228,12 +230,14 @@ class Planning:
         return [name] if name in self._overflows else []
 
     def _keep(self, beyond: Sequence[str], made: str) -> None:
-        """Note that the maker of a value stays as it is because of constants beyond fp16."""
+        """Record that the operation of a value is kept because of constants beyond fp16."""
         for name in dict.fromkeys(beyond):
             self.kept.setdefault(name, KeptConstant(self._overflows[name], [])).outputs.append(made)
 
     def _with_blocks(self, op: Op, bound: Mapping[str, list[BoundOperand]]) -> Decision:
-        """Decide about an operation with blocks, and plan these: values keep their types on the way in and out."""
+        """Decide about an operation with blocks, and plan the blocks: inputs and outputs of blocks have the types
+        outside.
+        """
         given = {name: [each.given for each in several] for name, several in bound.items()}
         declared = [output.type for output in op.outputs]
         decision = self._deciding.kept(given, declared)
@@ -258,9 +262,9 @@ class Planning:
             inputs = [*variables]
         self.block(block, zip(block.inputs, inputs, strict=True))
         wanted = gives if len(gives) == len(block.outputs) else [None] * len(block.outputs)
-        for place, (value, asked) in enumerate(zip(block.outputs, wanted, strict=True)):
+        for place, (value, requested) in enumerate(zip(block.outputs, wanted, strict=True)):
             if known := self.known.get(value):
-                dtype = self._wanted(self.before(value).type if asked is None else asked)
+                dtype = self._wanted(self.before(value).type if requested is None else requested)
                 known.use(Use(block, "", place), dtype)
                 if known.wide and dtype == self.precisions.new:
                     self._keep([known.wide], known.value.name)
@@ -272,7 +276,7 @@ class Planning:
     # ---- the conversion of operations
 
     def _idle(self, op: Op, bound: Mapping[str, list[BoundOperand]], decision: Decision) -> bool:
-        """Note a `cast` to the type that its value already has; return whether it is one. The value replaces it."""
+        """Record a `cast` to the present type of its value, which replaces it; return whether it is one."""
         if op.type != "cast" or len(op.outputs) != 1:
             return False
         known = next((each.known for each in bound.get("x", ())), None)
@@ -288,10 +292,10 @@ class Planning:
         return True
 
     def _carry_out(self, op: Op, bound: Mapping[str, list[BoundOperand]], decision: Decision) -> None:
-        """Note the uses of an operation's inputs, and convert its literals."""
+        """Record the uses of an operation's inputs, and convert its literals."""
         for name, several in bound.items():
-            for each, asked in zip(several, decision.asked[name], strict=True):
-                self._use(op, name, each, asked, name in decision.words)
+            for each, requested in zip(several, decision.asked[name], strict=True):
+                self._use(op, name, each, requested, name in decision.words)
         for name in decision.left_out:
             op.set_input(name, immediate(STRING, self.precisions.new))
 
@@ -328,7 +332,7 @@ class Planning:
 
 
 def _called(op: Op, name: str) -> str:
-    """Return the name of an argument for people: `w.scale`."""
+    """Return the displayed name of an argument: `w.scale`."""
     return f"{_made(op)}.{name}"
 
 

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from miltext.schema.types import Type
 
 IO_SINCE = "ios16"
-"""The opset from which on the inputs and outputs of a function may be fp16."""
+"""The first opset with fp16 inputs and outputs of functions."""
 
 SHOWN = 3
-"""How many operations a message names."""
+"""The number of operations named in a message."""
 
 
 Border: TypeAlias = "Callable[[str, str], bool]"
-"""Whether an input, output or state of a function is converted, too: by the function's name and its own."""
+"""Whether to convert an input, output or state of a function, given the function's name and its name."""
 
 
 @with_room
@@ -44,7 +44,7 @@ def convert_program(program: proto.Program, contents: Contents, border: Border) 
     """Convert the values of a Program, and the chosen ones at its border; return the warnings.
 
     Raise WeightsError, and ModelError: MIL438 for a value that cannot be converted, MIL439 for inputs or outputs of
-    fp16 in an opset that does not have them.
+    fp16 in an opset that does not allow them.
     """
     warnings: list[Diagnostic] = []
     with gc_paused:
@@ -81,15 +81,16 @@ def _convert_function(function: Function, contents: Contents, border: Border) ->
 def _outside(type: Type, precisions: Precisions) -> Type:
     """Return the type that replaces the type of an input, a state or an output.
 
-    A state of fp16 stays one: coremltools 9.0 makes no others (`StateType` in `converters/mil/input_types.py`).
+    A state of fp16 stays fp16: coremltools 9.0 makes no other states (`StateType` in `converters/mil/input_types.py`).
     """
     return precisions.with_states(type) if precisions.new == "fp16" else precisions.of(type)
 
 
 def _check(function: str, opset: str, changed: list[Value], contents: Contents) -> None:
-    """Refuse inputs and outputs of fp16 where the opset has none."""
+    """Refuse inputs and outputs of fp16 in an opset that does not allow them."""
     if changed and contents.precisions.new == "fp16" and opset_place(opset) < opset_place(IO_SINCE):
-        message = f"`{changed[0].name}` of `{function}` cannot be fp16 in {opset_text(opset)}: {IO_SINCE} brought that"
+        text = opset_text(opset)
+        message = f"`{changed[0].name}` of `{function}` cannot be fp16 in {text}: {IO_SINCE} and later allow it"
         raise refusal(codes.FP16_BORDER, message, about=BlamedPart("opset", opset, function))
 
 
@@ -97,28 +98,28 @@ def _narrowed(planning: Planning, outputs: Mapping[Value, Type]) -> set[str]:
     """Return the names of the values cast to the new type."""
     new = planning.precisions.new
     cast = {known.value.name for known in planning.values if new in known.casts}
-    return cast | {each.name for each, asked in outputs.items() if dtype_of(asked) == new}
+    return cast | {each.name for each, requested in outputs.items() if dtype_of(requested) == new}
 
 
 def _kept(name: str, kept: KeptConstant, narrowed: set[str]) -> Diagnostic:
-    """Return the warning that operations stay fp32 for a constant."""
+    """Return the warning about operations that stay fp32 because of a constant."""
     number = abs(kept.number)
     stays = "stays" if len(kept.outputs) == 1 else "stay"
     if number < LEAST:
-        message = f"`{name}` has a scale of {number:.6g}, and fp16 none below {LEAST:.3g}"
-        way = "give the weight a larger scale, if it can have one"
+        message = f"`{name}` has a scale of {number:.6g}, below {LEAST:.3g}, the least number of fp16"
+        way = "use a larger scale for the weight, if possible"
     else:
-        message = f"`{name}` goes up to {number:.6g}, and fp16 to 65504"
-        way = "give the constant numbers that fp16 has, if it can"
+        message = f"`{name}` reaches {number:.6g}, beyond 65504, the greatest number of fp16"
+        way = "replace the constant by numbers in fp16's range, if its meaning allows it"
         if not narrowed.isdisjoint(kept.outputs):
             way = f"the results are cast to fp16, and may become infinite; {way}"
     return warning(codes.KEPT_IN_FP32, f"{message}: {_listed(kept.outputs)} {stays} fp32", None, Note(way))
 
 
 def _rounded(names: Sequence[str]) -> Diagnostic:
-    """Return the warning that casts of whole numbers give fp16."""
+    """Return the warning about casts of integers to fp16."""
     gives = "gives" if len(names) == 1 else "give"
-    message = f"{_listed(names)} {gives} whole numbers as fp16, which rounds those beyond {GREATEST_WHOLE}"
+    message = f"{_listed(names)} {gives} integers as fp16, which rounds integers beyond {GREATEST_WHOLE}"
     way = "compare the models on the largest inputs; values used only by casts stay fp32"
     return warning(codes.KEPT_IN_FP32, message, None, Note(way))
 

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Record
 
 FORM = 1
-"""The version of the JSON form: another one where a reader of this would go wrong."""
+"""The version of the JSON form, which changes when readers would break."""
 
 SHOWN = 10
-"""How many constants are listed without `full`."""
+"""The number of constants listed without `full`."""
 
 HEADINGS = ("name", "shape", "error", "relative", "zeros", "subnormal", "raised", "clamped")
 COUNTS = {

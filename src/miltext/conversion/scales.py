@@ -1,4 +1,4 @@
-"""Compressed weights of whole numbers and scales: their greatest numbers, and their loss together with the scales'."""
+"""Weights compressed as integers and scales: their greatest numbers, and their loss with converted scales."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DATA_AND_SHIFT = {
     "constexpr_blockwise_shift_scale": ("data", "offset"),
     "constexpr_sparse_blockwise_shift_scale": ("nonzero_data", "offset"),
 }
-"""The operations that make weights of `scale * (data - shift)`: the parameters of the data and of the shift."""
+"""The operations that compute `scale * (data - shift)`: the parameters of the data and of the shift."""
 
 
 MANTISSA = 11
@@ -73,14 +73,14 @@ class Scaled(NamedTuple):
 
 
 def _odd(values: Array) -> Array:
-    """Return the odd whole numbers that numbers of fp16 are a power of two times, and 0 of 0."""
+    """Return the odd factors of fp16 numbers without their powers of two, and 0 for 0."""
     whole = np.abs(np.ldexp(np.frexp(values)[0], MANTISSA)).astype(np.int64)
     odd: npt.NDArray[np.int64] = whole // np.maximum(whole & -whole, 1)
     return odd
 
 
 def scaled(op_type: str, bound: Mapping[str, list[BoundOperand]], contents: Contents) -> Scaled | None:
-    """Return the compressed weight that an operation makes; None if it does not, or its scales are not known."""
+    """Return the compressed weight of an operation; None for other operations and unknown scales."""
     data_name, shift_name = DATA_AND_SHIFT.get(op_type, ("", ""))
     scale, data, shift = (next(iter(bound.get(name, ())), None) for name in ("scale", data_name, shift_name))
     scales = scale.known_numbers if scale else None
@@ -93,7 +93,7 @@ def scaled(op_type: str, bound: Mapping[str, list[BoundOperand]], contents: Cont
 def compressed(
     op: Op, bound: Mapping[str, list[BoundOperand]], function: str, contents: Contents
 ) -> list[ConvertedConstant]:
-    """Return the loss of an operation's weight where its scales are converted, if it has any."""
+    """Return the loss of an operation's compressed weight after the conversion of its scales, if any."""
     made = scaled(op.type, bound, contents)
     if made is None:
         return []

@@ -1,4 +1,4 @@
-"""The changes of a build to a model's description, entry by entry, as reported to people."""
+"""The changes of a model's description in a build, entry by entry, for people."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _FLEXIBLE = tuple(
     )
 )
 MOST_LABELS = 4
-"""The most changed labels that a report names."""
+"""The greatest number of changed labels in a report."""
 
 _KIND = "kind"
 _OF_ANY = ("optional", "description")
@@ -62,7 +62,10 @@ _LABELS = {
 
 
 class Detail(NamedTuple):
-    """A fact that was `old` and is `new`, in words; None for a missing one. `what` is empty for a whole entry."""
+    """A changed fact: its `old` and its `new` value in words; None for a missing one.
+
+    `what` is empty for a whole entry.
+    """
 
     what: str
     old: str | None
@@ -109,7 +112,7 @@ class DescriptionChange:
 
 class Around(NamedTuple):
     """The surroundings of a model's program: its specification version and its description; whether it can be trained
-    on a device, its name in the pipeline around it, and the labels of its classifiers by the names of functions.
+    on a device, its name in its pipeline, and the labels of its classifiers by function.
     """
 
     version: int
@@ -144,7 +147,7 @@ def changes(
 ) -> Iterator[DescriptionChange]:
     """Yield the changes around each model; `known` are the counterparts of an edited model's functions, by its path.
 
-    The `renames` are a pipeline's, in which the new names of an edited model are followed, too.
+    `renames` are those of a pipeline after an edit of one of its models.
     """
     names = dict(renames)
     for each in (counterpart for found in known.values() for counterpart in found.values()):
@@ -325,7 +328,7 @@ def _details(old: FeatureDescription, new: FeatureDescription) -> Iterator[Detai
 
 
 def _said(entry: FeatureDescription) -> dict[str, str]:
-    """Return the facts of an entry, by people's words for them."""
+    """Return the facts of an entry, by displayed name."""
     found = {_KIND: KINDS.get(entry.type.WhichOneof("Type") or "", "nothing").split(" ", 1)[-1]}
     for path, text in facts(entry):
         if path.endswith("KeyType"):

@@ -1,4 +1,4 @@
-"""Contradictions in a description, for which Core ML refuses the model, whatever its program.
+"""Contradictions in a description that Core ML refuses for any program.
 
 The rules are from coremltools 9.0: `mlmodel/src/Validation/InterfaceValidators.cpp` and `PipelineValidator.cpp`.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 PREDICTED = dict(zip(PREDICTIONS, (tuple(f"{each}Type" for each in LABEL_ELEMENTS), ("dictionaryType",)), strict=True))
-"""The types of the outputs that a classifier's fields name."""
+"""The types of the outputs in a classifier's fields."""
 
 
 def contradictions(spec: Spec, at: Keys) -> Iterator[Mistake]:
@@ -66,7 +66,7 @@ def _described(described: Fields, kind: str, at: Keys) -> Iterator[Mistake]:
 
 
 def _predicted(key: str, entry: FeatureDescription, types: tuple[str, ...], at: Keys) -> Iterator[Mistake]:
-    """Yield a mistake for an output of a type that a classifier's field cannot name."""
+    """Yield a mistake for a classifier's field with an output of another type."""
     found = entry.type.WhichOneof("Type")
     if found not in types and found is not None:
         wanted, is_ = (" or ".join(f'"{each.removesuffix("Type")}"' for each in some) for some in (types, (found,)))
@@ -92,7 +92,7 @@ def _sizes(entry: FeatureDescription, at: Keys) -> Iterator[Mistake]:
 
 
 def _stages(spec: Spec, kind: str, at: Keys) -> Iterator[Mistake]:
-    """Yield the stages of a pipeline that have no name while others have one, or that share a name."""
+    """Yield the stages of a pipeline with a duplicate name, or without a name beside named ones."""
     pipeline = pipeline_of(spec, kind)
     names = [*pipeline.names] if pipeline else []
     count = len(pipeline.models) if pipeline else 0

@@ -1,6 +1,6 @@
 """The correspondence of an edited program's functions, inputs, states and outputs with the original's.
 
-They are matched by name, else by place in the graph: the users of an input, the maker of an output. Order does not
+They are matched by name, else by place in the graph: the users of an input, the operation of an output. Order does not
 count: Apple's compiler sorts inputs, and the functions of a Program have no order.
 """
 
@@ -26,11 +26,11 @@ Names = dict[str, str]
 """The new name of each remaining object, by its old one."""
 
 STEPS = 6
-"""Greatest distance from a value, in steps, at which its surroundings are compared."""
+"""The greatest distance from a value, in steps, of the compared surroundings."""
 
 
 class Version(NamedTuple):
-    """A program before or after an edit: the interfaces of its functions, and itself, None where it is not known."""
+    """A program before or after an edit: the interfaces of its functions, and the program, None if unknown."""
 
     interfaces: Mapping[str, Interface]
     program: Program | None
@@ -39,7 +39,7 @@ class Version(NamedTuple):
 class Counterpart(NamedTuple):
     """The original function of a function: its name, its Interface, and the Names of each side.
 
-    `keeps_names`: a name that is missing was removed.
+    With `keeps_names`, a missing name was removed.
     """
 
     name: str
@@ -49,9 +49,9 @@ class Counterpart(NamedTuple):
 
 
 def counterparts(before: Version, after: Version, *, keeps_names: bool = False) -> dict[str, Counterpart]:
-    """Return the Counterpart of each function that the original had already, by its new name.
+    """Return the Counterpart of each function of the original, by its new name.
 
-    After an edit that `keeps_names`, names alone decide.
+    After an edit that `keeps_names`, only names are compared.
     """
     if keeps_names:
         there = {
@@ -85,7 +85,8 @@ class _Pairing:
         """Return the functions of one name, then functions alike in all but names, then functions with the same
         interface, with the same operations, and with the same names in their interfaces.
 
-        A single function before and after is the same one. Names do not count where each was there before, names aside.
+        A single function before and after is the same one. Names do not count if all functions exist on both sides
+        apart from names.
         """
         if len(self._old) == len(self._new) == 1:
             return dict(zip(self._old, self._new, strict=True))
@@ -109,7 +110,9 @@ class _Pairing:
         return {name: Sources(graph, EXACT).function(graph.functions[name]) for name in names}
 
     def _operations(self, place: int, names: Iterable[str]) -> dict[str, Hashable]:
-        """Return how often each function has each operation, of any type; nothing of a function without any."""
+        """Return the number of each operation in each function, of any type; nothing for a function without
+        operations.
+        """
         if self._graphs is None:
             return {}
         functions = self._graphs[place].functions
@@ -142,9 +145,9 @@ class _Pairing:
         return {side: _by_name(side, old[side], new[side], around) for side in old}
 
     def _is_renamed(self, old: Function, new: Function) -> bool:
-        """Return whether only names changed: then each place in the text is unchanged.
+        """Return whether only names changed, so that each place in the text is unchanged.
 
-        Where the same lines have the same names, in any order, nothing was renamed.
+        If the same lines have the same names, in any order, nothing was renamed.
         """
         assert self._graphs is not None
         a, b = self._graphs
@@ -186,7 +189,7 @@ def _all(sides: Mapping[str, Types]) -> Iterator[str]:
 def _lines(graph: KeyedGraph, function: Function, level: int) -> Iterator[Hashable]:
     """Yield the lines of a function with their names: operations with their results and operands, and the outputs.
 
-    At the level TYPED, types and attributes do not count.
+    At the level TYPED, types and attributes are ignored.
     """
     for block in function.blocks.values():
         for op in block:
@@ -216,10 +219,10 @@ Both: TypeAlias = "tuple[FeaturePlaces, FeaturePlaces]"
 
 
 def _by_name(side: str, old: Types, new: Types, around: Sequence[Both]) -> Names:
-    """Return the Names of one side: of the same name and type, at the same place, of the same name, at a place equal
-    but for types and attributes, and the only ones left of their type.
+    """Return the Names of one side, matched by name and type, by place, by name, by place without types and attributes,
+    and finally as the only ones of a type.
 
-    `around` is for the levels EXACT and TYPED; it is empty where the programs are not known.
+    `around` is for the levels EXACT and TYPED; it is empty for unknown programs.
     """
     found = _unchanged(old, new)
     for both in around[:1]:
@@ -235,7 +238,7 @@ def _by_name(side: str, old: Types, new: Types, around: Sequence[Both]) -> Names
 
 
 def _at_places(side: str, old: Types, new: Types, around: Both, found: Names) -> Names:
-    """Return the Names of values at one place, as far around them as is needed to distinguish them."""
+    """Return the Names of values at the same place, with surroundings as large as needed to distinguish them."""
     at: Names = {}
     for steps in range(STEPS, 0, -1):
         left = [name for name in old if name not in found and name not in at]
@@ -246,7 +249,7 @@ def _at_places(side: str, old: Types, new: Types, around: Both, found: Names) ->
 
 
 def _agree(side: str, around: Both, old: str, new: str) -> bool:
-    """Return whether nothing contradicts that two names are of the same value."""
+    """Return whether two names can be of the same value."""
     a, b = around[0].landmarks(side, old), around[1].landmarks(side, new)
     return a is not None and b is not None and not (a and b and a.isdisjoint(b))
 
@@ -260,7 +263,7 @@ def _unchanged(old: Types, new: Types) -> Names:
 
 
 def _only_ones(old: Mapping[str, Hashable], new: Mapping[str, Hashable], found: Names) -> Names:
-    """Return the pairs of names outside `found` whose key is unique on either side."""
+    """Return the pairs of names outside `found` whose keys are unique on both sides."""
     taken = {*found.values()}
     left = {name: key for name, key in old.items() if name not in found}
     free = {name: key for name, key in new.items() if name not in taken}
@@ -280,9 +283,9 @@ def _outputs(function: Function) -> Sequence[Value]:
 class FeaturePlaces:
     """The places of a function's inputs, states and outputs in its graph.
 
-    An operation that makes a value with a `lasting` name is known by that name; another by its contents, and by its
-    surroundings in turn. `inner` are the names that the other program gives to a value of no side: a value of such a
-    name is that value. At the `level` TYPED, types and attributes do not count.
+    An operation of a value with a `lasting` name is identified by that name, another one by its contents and
+    surroundings. `inner` are the names of the other program's inner values: a value of such a name is that value. At
+    the `level` TYPED, types and attributes do not count.
     """
 
     def __init__(
@@ -303,12 +306,12 @@ class FeaturePlaces:
         self._values = {"input": inputs, "state": inputs, "output": outputs}
 
     def places(self, side: str, names: Iterable[str], steps: int) -> dict[str, int]:
-        """Return an integer for the surroundings of each value within so many steps, unless they are empty."""
+        """Return an integer for the surroundings of each value within a number of steps, unless they are empty."""
         values = {name: self._values[side][name] for name in names if name not in self._inner}
         return {name: self._key(at, steps) for name, at in values.items() if at.maker is not None or at in self._users}
 
     def landmarks(self, side: str, name: str) -> set[Hashable] | None:
-        """Return the uses that operations of lasting names have for a value; None for a name of an inner value."""
+        """Return the uses of a value by operations of lasting names; None for a name of an inner value."""
         users = self._users.get(self._values[side][name], ())
         found: set[Hashable] = {(slot, names) for slot, op in users if (names := self._lasting_names(op))}
         return None if name in self._inner else found
@@ -317,7 +320,7 @@ class FeaturePlaces:
         return tuple([name for name in names_of(op) if name in self._lasting])
 
     def _key(self, what: Value | Op, steps: int) -> int:
-        """Return an integer for a value or an operation, and so many steps around it."""
+        """Return an integer for a value or an operation, with its surroundings within a number of steps."""
         known = self._known.get((what, steps))
         if known is None:
             found = self._around(what, steps) if isinstance(what, Value) else self._look(what, steps)

@@ -1,6 +1,6 @@
-"""Entries of a description made from MIL types: an app's facts from Core ML about an input, a state or an output.
+"""Entries of a description made from MIL types: the facts about an input, a state or an output that Core ML gives apps.
 
-Each type is described as coremltools 9.0 does it (`converters/mil/backend/mil/load.py`).
+Types are described as by coremltools 9.0 (`converters/mil/backend/mil/load.py`).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def feature(name: str, value_type: ValueType | None, side: str, function: str) -> FeatureDescription:
     """Return the description of one input, state or output, by its MIL type.
 
-    A `?` of an input allows any size from 1 up. Raise ModelError: MIL420 for a type that no description has, MIL422 for
-    an output without a type.
+    A `?` of an input allows any size from 1 up. Raise ModelError: MIL420 for a type that no description can have,
+    MIL422 for an output without a type.
     """
     noun = f"the {side} `{name}` of `{function}`"
     subject = BlamedPart(side, name, function)
@@ -37,7 +37,7 @@ def feature(name: str, value_type: ValueType | None, side: str, function: str) -
 
 
 def feature_type(value_type: ValueType, side: str) -> FeatureType | None:
-    """Return the description of a type; None if no description has it."""
+    """Return the description of a type; None if no description can have it."""
     kind, dtype, made = value_type.WhichOneof("type"), tensor_dtype(value_type), FeatureType()
     if kind == "stateType":
         array = _array(value_type.stateType.wrappedType, side) if side == "state" else None
@@ -58,9 +58,7 @@ def feature_type(value_type: ValueType, side: str) -> FeatureType | None:
 
 
 def _array(value_type: ValueType, side: str) -> ArrayFeatureType | None:
-    """Return a multi-array; for an input, an unknown size is any from 1 up; for an output, unknown sizes are left
-    out.
-    """
+    """Return a multi-array; in an input, an unknown size is any from 1 up; in an output, unknown sizes are omitted."""
     dtype, tensor = tensor_dtype(value_type), value_type.tensorType
     if dtype is None or dtype.name not in ELEMENTS or tensor.rank != len(tensor.dimensions):
         return None

@@ -1,7 +1,7 @@
-"""The forms of a description's words: how each is spelled from a message, and put into one.
+"""The forms of a description's words, each with the conversions from a message and to a message.
 
-A form knows the way to its field. It leaves out a value that it cannot spell; each spelled message is read back, to
-prove that the rest is put back unchanged.
+A form knows the path of its field. It omits a value that it cannot spell; each spelled message is read back to prove
+that the rest is unchanged.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Form(ABC):
 
 
 _CALLED = {"imageSizeRange": "`widthRange` or `heightRange`"}
-"""The names of members of a oneof whose own names are not words."""
+"""The displayed names of members of a oneof whose own names are not words."""
 
 
 def _refuse_other(holder: Fields, name: str) -> None:
@@ -77,28 +77,28 @@ def _refuse_other(holder: Fields, name: str) -> None:
 
 
 class Text(Form):
-    """A string; the empty one is left out."""
+    """A string; the empty string is omitted."""
 
     def fill(self, holder: Fields, value: object) -> None:
         setattr(holder, self.field, text(value))
 
 
 class RequiredText(Text):
-    """A string that is always written, even if empty."""
+    """A string that is written even if empty."""
 
     def say(self, holder: Fields) -> str:
         return str(getattr(holder, self.field))
 
 
 class Flag(Form):
-    """A truth value; false is left out."""
+    """A truth value; false is omitted."""
 
     def fill(self, holder: Fields, value: object) -> None:
         setattr(holder, self.field, flag(value))
 
 
 class Number(Form):
-    """A whole number; 0 is left out."""
+    """A whole number; 0 is omitted."""
 
     def __init__(self, path: str, limits: tuple[int, int]) -> None:
         super().__init__(path)
@@ -138,7 +138,7 @@ class Member(Form):
 
 
 class Shape(Form):
-    """The sizes of a shape; an empty shape is left out."""
+    """The sizes of a shape; an empty shape is omitted."""
 
     def say(self, holder: Fields) -> list[int] | None:
         return list(getattr(holder, self.field)) or None
@@ -249,7 +249,7 @@ class Ranges(NumberLists):
 
 
 class Default(Form):
-    """The number that fills an optional array by default, in the member for its data type."""
+    """The default value of an optional array, in the member for its data type."""
 
     def say(self, holder: Fields) -> int | float | None:
         member = holder.WhichOneof("defaultOptionalValue")
@@ -280,7 +280,7 @@ class Default(Form):
 
 
 def shortest(value: float) -> float:
-    """Return the number with the fewest digits that equals this one in fp32."""
+    """Return the number with the fewest digits that is equal in fp32."""
     if not math.isfinite(value):
         return value
     (bits,) = struct.unpack("<I", struct.pack("<f", value))

@@ -30,9 +30,9 @@ class KeptSizes(NamedTuple):
 def kept_sizes(was: Flexible, old: Shape | None, new: Shape) -> KeptSizes:
     """Return the remaining sizes of an entry whose shape was `old` and is `new`.
 
-    Each dimension is handled by itself: a former `?` keeps its range, a new constant is the only size, and a described
-    range of a constant is kept if the new constant is inside. Enumerated shapes are kept if the new shape allows them.
-    With another rank, none is kept.
+    Dimensions are independent: a former `?` keeps its range, a new constant is the only size, and a described range of
+    a constant is kept if the new constant is inside. Enumerated shapes are kept if the new shape allows them. With
+    another rank, none is kept.
     """
     ranks = {len(new), len(was.default), *map(len, was.shapes), len(was.ranges or new)}
     if old is None or {*ranks, len(old)} != {len(new)}:
@@ -53,7 +53,7 @@ def asked_sizes(was: Sequence[int], new: Shape, asked: Sizes) -> Flexible:
 
 
 def said_of_sizes(sizes: Flexible) -> tuple[str, ...]:
-    """Return the facts of sizes besides the default, in words."""
+    """Return the sizes in words, without the default."""
     if sizes.shapes:
         return (f"the enumerated shapes {', '.join(show(tuple(shape)) for shape in sizes.shapes)}",)
     return () if all(map(_is_fixed, sizes.ranges)) else (f"the ranges {spelled_ranges(sizes.ranges)}",)

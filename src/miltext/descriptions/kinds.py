@@ -1,6 +1,6 @@
-"""The kinds of features: how an entry of each kind follows the type of its value through an edit, and fits it.
+"""The kinds of features: the update of an entry to a new type of its value, and its mismatches with the type.
 
-`RULES` has a row for each kind. An entry under a new type keeps everything that still fits.
+`RULES` has a row for each kind. An entry under a new type keeps all parts that are still valid.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _CODES = {
 """The codes of `struct` for the data types of multi-arrays."""
 
 Problem = tuple[str, str]
-"""The key of an entry that does not fit the type, and the reason."""
+"""The key of an entry that does not match the type, and the reason."""
 
 UNTOLD = Flexible([], [], [])
-"""The sizes of a value without stated ones."""
+"""The sizes of a value for which none are stated."""
 
 
 class ProgramFeature(NamedTuple):
@@ -56,7 +56,7 @@ class ProgramFeature(NamedTuple):
 
     @property
     def noun(self) -> str:
-        """Its name in messages."""
+        """The name of the feature in messages."""
         return f"the {self.side} `{self.name}` of `{self.function}`"
 
     @property
@@ -98,7 +98,7 @@ def _shape(value_type: ValueType | None, side: str) -> Shape | None:
 
 
 def new_entry(value: ProgramFeature, *, is_bounded: bool = True) -> FeatureDescription:
-    """Return an entry for a value that had none.
+    """Return an entry for a value without one.
 
     Raise ModelError: MIL420, MIL422, and MIL452 for a `?` without a range, if it has to be `bounded`.
     """
@@ -120,8 +120,8 @@ def new_entry(value: ProgramFeature, *, is_bounded: bool = True) -> FeatureDescr
 def fitted(entry: FeatureDescription, old: ValueType | None, value: ProgramFeature) -> Fitted:
     """Return an entry for a value whose type was `old`, None if it is unknown.
 
-    Raise ModelError: MIL420 and MIL422 as `feature` does, MIL424 for an image with a new type that no image has, MIL452
-    for a `?` without a range.
+    Raise ModelError: MIL420 and MIL422 as `feature` does, MIL424 for an image with a new type that no image can have,
+    MIL452 for a `?` without a range.
     """
     kept = deepcopy(entry)
     kept.name = value.name
@@ -137,9 +137,8 @@ def fitted(entry: FeatureDescription, old: ValueType | None, value: ProgramFeatu
 
 
 def said(entry: FeatureDescription, old: ValueType | None, side: str, *, by_itself: bool = True) -> tuple[str, ...]:
-    """Return the facts of an entry that do not follow from its type, in words.
-
-    With `by_itself`, the short description, and whether it is optional, count, too.
+    """Return the facts of an entry that do not follow from its type, in words; with `by_itself`, also its short
+    description, and whether it is optional.
     """
     described, found = entry.type, []
     kind, array = described.WhichOneof("Type"), described.multiArrayType
@@ -189,8 +188,7 @@ def _check_image(change: TypeChange) -> tuple[str, ...]:
 def _fit_elements(change: TypeChange) -> tuple[str, ...]:
     """Give an array the data type of its program, and convert its default value; return the losses.
 
-    A number is rounded from one type of floats to another if it is finite in both. It is lost in all other cases in
-    which it would change.
+    A number is rounded between types of floats if it is finite in both. Any other change loses it.
     """
     array, data_type = array_of(change.kept), array_of(change.made).dataType
     before, now = _tensor(change.old), _tensor(change.value.type)

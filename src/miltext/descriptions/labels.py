@@ -1,4 +1,4 @@
-"""The labels of a classifier, which the program contains, not the description: the `classes` of its `classify`."""
+"""The labels of a classifier, which are in the program, not in the description: the `classes` of its `classify`."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class NoFit(Exception):
 
 
 def labels_of(program: Program) -> dict[str, Labels]:
-    """Return the labels that each function of a program returns, by its name; functions without labels are left out."""
+    """Return the labels that each function of a program returns, by name, for functions with labels."""
     found = {name: _held(program.functions[name]) for name in sorted(program.functions)}
     return {name: labels for name, (_, labels) in found.items() if labels is not None}
 
 
 def replace_labels(function: Function, labels: Labels) -> None:
-    """Make a function return other labels, stored as the labels before; equal ones change nothing. Raise NoFit."""
+    """Replace the labels of a function, stored like the old ones; equal ones change nothing. Raise NoFit."""
     values, before = _held(function)
     if before is None:
         raise NoFit("has labels, but the program has no `classify` with labels")
@@ -50,7 +50,7 @@ def replace_labels(function: Function, labels: Labels) -> None:
 
 
 def _held(function: Function) -> tuple[list[Json], Labels | None]:
-    """Return what holds the labels of a function, the value before the type of what it is bound to; and the labels."""
+    """Return the messages with the labels of a function (the value, then the type of its name), and the labels."""
     classifier = _classifier(function)
     classes = classifier.operand("classes") if classifier else None
     value = literal_of(classes)
@@ -85,7 +85,7 @@ def _labels(value: Value) -> Labels | None:
 
 
 def _replace(holder: Value | NamedValueType, labels: Labels) -> None:
-    """Put labels into a value, and their count into its type; for a name, into its type alone."""
+    """Write labels into a value, and their number into its type; for a name, only into its type."""
     _resize(holder.type, len(labels))
     if not isinstance(holder, Value):
         return
@@ -115,7 +115,7 @@ def _resize(type: ValueType, count: int) -> None:
 
 
 def _probabilities(function: Function) -> int | None:
-    """Return how many probabilities the classifier of a function is given; None where that is not known."""
+    """Return the number of probabilities of a function's classifier; None if unknown."""
     classifier = _classifier(function)
     given = classifier.operand("probabilities") if classifier else None
     found = given.type if isinstance(given, Made) else read_type(given.type) if given else None

@@ -1,4 +1,4 @@
-"""The parts of a description that do not fit its program."""
+"""Mismatches between a description and its program."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def mismatches(found: Mapping[str, Interface], description: ModelDescription, at
 
 
 def _stranger(name: str, noun: str, before: Fields, known: Fields, at: Keys, where: str) -> Mistake:
-    """Return the mistake of a repeated entry, or of one that the program does not have."""
+    """Return the mistake of a repeated entry, or of an entry without a value in the program."""
     if name in before:
         return Mistake(codes.DESCRIPTION_OF_NOTHING, f"the {noun} `{name}` is described twice", (*at, "name"))
     near = nearest(name, known)
@@ -124,7 +124,9 @@ def entry_mismatches(entry: FeatureDescription, value_type: ValueType, side: str
 
 
 def _unbounded(entry: FeatureDescription, declared: Shape, called: str, at: Keys) -> Iterator[Mistake]:
-    """Yield the first dimension of an input that may be of any size, or of a `?` without a stated size."""
+    """Yield the mistake for the first dimension of an input without a greatest size, or of a `?` without a
+    stated size.
+    """
     said = flexible(entry)
     is_image, is_listed = rule_of(entry).outlives_types, has_list(entry)
     if said is None or is_listed:

@@ -33,7 +33,7 @@ IS_TEXT = "this is the text of a description, not the name of its file"
 """The message for an unreadable description."""
 
 HEADER = """\
-# What is around the program of a Core ML model; docs/description.md says what each key means.
+# The parts of a Core ML model around its program; docs/description.md explains each key.
 # A model is built with it: miltext build MODEL --description THIS.toml -o New.mlpackage
 """
 
@@ -41,8 +41,8 @@ HEADER = """\
 def description_text(model: Model) -> str:
     """Return the surroundings of a model's program as TOML; for a program by itself, inferred from its types.
 
-    Raise ParseError for an unreadable program if it is needed, and ModelError as `building.build` does for a
-    program that no description fits.
+    Raise ParseError for an unreadable program if it is needed, and ModelError as `building.build` does for a program
+    that cannot be described.
     """
     return HEADER + write_toml(spell(surroundings_of(model)))
 
@@ -50,8 +50,8 @@ def description_text(model: Model) -> str:
 def updated_description(model: Model, text: str, path: str) -> str:
     """Return the text of a description, from the file `path`, updated to a model; comments are kept.
 
-    Raise ModelError, besides as `description_text` does: MIL470 to MIL475 for mistakes in the text, and MIL402 for any
-    other text, or a spelling that cannot be kept.
+    Raise ModelError, besides as `description_text` does: MIL470 to MIL475 for mistakes in the text, and MIL402 for
+    another kind of text, or for a spelling that cannot be kept.
     """
     if not is_description(text):
         raise refusal(codes.TARGET_WOULD_BE_LOST, "the target is not a description, and is not replaced", path)
@@ -79,7 +79,7 @@ def text_of(path: Path) -> str:
 
 
 def _unread(failure: ModelError, path: Path) -> ModelError:
-    """Return an error with the way out for a description that cannot be read, which may be given as its own text."""
+    """Return an error with the way out for an unreadable description, which may be a text in place of a file name."""
     found = failure.diagnostics[0]
     if found.code == codes.UNREADABLE_FILE:
         message, name = (IS_TEXT, None) if "\n" in str(path) else (found.message, failure.path)
@@ -88,9 +88,7 @@ def _unread(failure: ModelError, path: Path) -> ModelError:
 
 
 def is_description(text: str) -> bool:
-    """Return whether a text in TOML may be a description, by its keys; text that is not TOML is reported by its
-    reader.
-    """
+    """Return whether a text in TOML may be a description, by its keys; its reader reports text that is not TOML."""
     try:
         table = read_toml(text)
     except NotToml:
@@ -119,15 +117,13 @@ def described_labels(program: Program, head: Spec) -> dict[str, Labels]:
 
 
 def _head(model: Model) -> Spec:
-    """Return the head of a model; without one, made from the types as `build` makes it."""
+    """Return the head of a model, or one made from the types as in `build`."""
     if model.spec is not None:
         return head_of(model.spec)
     if model.description is None and model.type == PROGRAM:
-        from miltext.descriptions.program_descriptions import describe, known_version
+        from miltext.descriptions.program_descriptions import own_head
 
-        description = describe(model.program, None)
-        version = model.specification_version or known_version(model.program, description)
-        return Spec(specificationVersion=version, description=description)
+        return own_head(model.program, version=model.specification_version)
     return Spec(specificationVersion=model.specification_version or 0, description=model.description)
 
 

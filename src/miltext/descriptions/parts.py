@@ -1,7 +1,7 @@
 """A message as parts: each field, each entry of its maps and lists, and the bytes of fields that the schema lacks.
 
-This is the one comparison of messages around programs. Two messages are equal if their deterministic bytes are; a
-difference of two others is reported at its place. `miltext.merging.messages` merges by the same parts, and `leftovers`
+All comparisons of messages around programs use this module. Two messages are equal if their deterministic bytes are;
+other differences are reported at their places. `miltext.merging.messages` merges by the same parts, and `leftovers`
 subtracts the fields spelled in words from them.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Model as Spec
 
 MODEL = "CoreML.Specification.Model"
-"""The message with kinds that the schema lacks: those are named by `MODEL_KINDS`."""
+"""The message with kinds that the schema lacks, which `MODEL_KINDS` names."""
 
 SHOWN = 32
 """The most unknown bytes shown; more are shown as a digest."""
@@ -40,7 +40,7 @@ varints.
 _WIRE_TYPES = {_DOUBLE: 1, _FLOAT: 5, **dict.fromkeys((_STRING, _MESSAGE, _BYTES), LENGTH_DELIMITED)}
 
 UNKNOWN = "field "
-"""The beginning of the names of fields that the schema lacks."""
+"""The prefix of the names of fields that the schema lacks."""
 
 EMPTY = "set"
 """The text for an empty message that is set."""
@@ -55,10 +55,10 @@ class MessageDifference(NamedTuple):
 
 
 class Part:
-    """A piece of a message, `wire` with its tags. This class is for pieces that are not taken apart.
+    """A piece of a message, `wire` with its tags.
 
-    Such a piece is the number, the text, or the list of these, in one field; or the contents of a field that the schema
-    lacks, whose `field` is None. `holder` is the class of the message around it.
+    This class is for pieces that are not divided: a number, a text, or a list of these in a field; or the contents of a
+    field that the schema lacks, with None as its `field`. `holder` is the class of the enclosing message.
     """
 
     is_open = False
@@ -78,7 +78,7 @@ class Part:
 
     @property
     def text(self) -> str:
-        """Its text, on one line."""
+        """The text, on one line."""
         if self.field is None:
             return digest(self.wire)
         value = getattr(self.holder.FromString(self.wire), self.field.name)
@@ -96,7 +96,7 @@ class Whole(Part):
         self.made, self.content, self.wire = made, content, wire
 
     def with_content(self, content: bytes) -> bytes:
-        """Return the wire of a message in place of this one, with its tag unless this is the outermost one."""
+        """Return the wire of a replacement of this message, with a tag unless this is the outermost message."""
         if self.wire is self.content:
             return content
         return sized(tag(read_varint(self.wire, 0)[0] >> 3), content)
@@ -130,7 +130,7 @@ class Whole(Part):
 
     @property
     def text(self) -> str:
-        """Its text, on one line."""
+        """The text, on one line."""
         return " ".join(line.strip() for line in str(self.made.FromString(self.content)).splitlines())
 
 
@@ -175,17 +175,17 @@ class PartList(Part):
 
     @property
     def parts(self) -> Mapping[str, Part]:
-        """The parts by keys of the map or names of messages; by their places where they have none."""
+        """The parts by keys of the map or names of messages, or else by place."""
         return self._named[0]
 
     @property
     def is_named(self) -> bool:
-        """Whether each part is known by a key or a name of its own."""
+        """Whether each part has a key or a name."""
         return self._named[1]
 
     @property
     def is_map(self) -> bool:
-        """Whether it is a map, whose order has no meaning."""
+        """Whether this is a map, whose order has no meaning."""
         return any(isinstance(each, MapEntry) for each in self.items)
 
     def way(self, path: str, key: str) -> str:
@@ -194,7 +194,7 @@ class PartList(Part):
 
     @property
     def text(self) -> str:
-        """Its text, on one line."""
+        """The text, on one line."""
         return ", ".join([each.text for each in self.items])
 
 
@@ -205,9 +205,9 @@ def part_of(message: Message) -> Whole:
 
 
 def facts(message: Message) -> Iterator[tuple[str, str]]:
-    """Yield every field that is set, by its path, such as `input[x].type.multiArrayType.dataType`.
+    """Yield every set field by its path, such as `input[x].type.multiArrayType.dataType`.
 
-    An empty message is a fact by its presence.
+    An empty message counts as a fact.
     """
     return leaves(part_of(message), "")
 

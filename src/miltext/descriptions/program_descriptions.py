@@ -1,4 +1,4 @@
-"""Descriptions of programs: made from the types alone, or updated when a program is edited.
+"""Descriptions of programs: made from the types, or updated after an edit of the program.
 
 Losses are reported as DescriptionLoss.
 """
@@ -19,6 +19,7 @@ from miltext.schema.features import PREDICTIONS
 from miltext.schema.function_io import SIDES, interfaces
 from miltext.schema.opsets import TEXT_BY_PROTO, specification_of
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ImageFeatureType, ModelDescription
+from miltext.schema.proto import Model as Spec
 from miltext.schema.walk import blocks_of, operations_in, own_block
 
 if TYPE_CHECKING:
@@ -30,10 +31,10 @@ if TYPE_CHECKING:
 Described: TypeAlias = "ModelDescription | FunctionDescription"
 
 SINCE = {ArrayFeatureType.FLOAT16: 7, ArrayFeatureType.INT8: 10, ImageFeatureType.GRAYSCALE_FLOAT16: 7}
-"""The specification version that brought an element type to multi-arrays, or a colour space to images."""
+"""The first specification version with an element type of multi-arrays, or a colour space of images."""
 
 SEVERAL_FUNCTIONS = STATES = 9
-"""The specification version that brought these."""
+"""The first specification version with several functions."""
 
 DEFAULT_FUNCTION = "main"
 
@@ -49,13 +50,28 @@ class Updated(NamedTuple):
 
 
 def describe(program: Program, asked: Mapping[str, Sizes] | None = NO_SIZES) -> ModelDescription:
-    """Return a description made from the program alone, and the sizes `asked` for its inputs.
+    """Return a description of the program, with the sizes `asked` for its inputs.
 
-    With None, if nobody can be asked, a `?` is any size from 1 on. Raise ModelError as `update` does.
+    If these are None, a `?` is any size from 1 on. Raise ModelError as `update` does.
     """
     described = ModelDescription()
     update(described, Version({}, None), program, interfaces(program), asked)
     return described
+
+
+def own_head(
+    program: Program,
+    asked: Mapping[str, Sizes] | None = None,
+    *,
+    description: ModelDescription | None = None,
+    version: int | None = None,
+) -> Spec:
+    """Return the Model message, without the program, of a program by itself: what is not given follows from it.
+
+    Raise ModelError as `describe` and `known_version` do.
+    """
+    description = description or describe(program, asked)
+    return Spec(description=description, specificationVersion=version or known_version(program, description))
 
 
 # ---- an edited program under the description of the original
@@ -70,13 +86,13 @@ def update(
     *,
     keeps_names: bool = False,
 ) -> Updated:
-    """Fit a description to a changed program, and the sizes `asked` for its inputs.
+    """Update a description to a changed program, with the sizes `asked` for its inputs.
 
-    An entry stays with its feature: it gets the feature's new name, and keeps everything that fits the new type.
-    Entries for new features are made from the type; those for removed features are removed. After an edit that
-    `keeps_names`, no feature counts as renamed. A description without any entry stays empty until there is a new
-    feature, and then gets all entries. Raise ModelError: MIL420 and MIL422 for a type that cannot be described, MIL424
-    for a value that is not an image any more, MIL425 for sizes that do not fit, MIL452 for a `?` without a range.
+    An entry gets the new name of its feature, and keeps all parts that match the new type. Entries for new features are
+    made from the type; those for removed features are removed. After an edit that `keeps_names`, no feature counts as
+    renamed. A description without entries stays empty until there is a new feature, and then gets all entries. Raise
+    ModelError: MIL420 and MIL422 for a type that cannot be described, MIL424 for a value that is not an image any more,
+    MIL425 for impossible sizes, MIL452 for a `?` without a range.
     """
     sizes = by_function(asked or {}, after)
     known = counterparts(before, Version(after, program), keeps_names=keeps_names)
@@ -96,7 +112,7 @@ def update(
 
 
 def _says_anything(description: ModelDescription) -> bool:
-    """Return whether a description has an entry, of any side, or a function."""
+    """Return whether a description has an entry or a function."""
     return any(getattr(description, field) for field in ("functions", *SIDES))
 
 
@@ -110,8 +126,8 @@ def _has_more(after: Mapping[str, Interface], known: Mapping[str, Counterpart]) 
 
 
 def _has_to_be_listed(program: Program, before: Version, after: Collection[str]) -> bool:
-    """Return whether an only function needs its name, and can have it listed: of a model that lists no functions, Core
-    ML runs `main`.
+    """Return whether a single function must and can be listed by name: Core ML runs `main` of a model that lists no
+    functions.
     """
     return any(
         name != DEFAULT_FUNCTION
@@ -164,7 +180,7 @@ def _lost_with(function: FunctionDescription, interface: Interface) -> list[Desc
             if what := said(entry, types.get(entry.name), field):
                 noun = f"the {field} `{entry.name}` of `{function.name}`"
                 found.append(
-                    DescriptionLoss(f"{noun}was removed with its function, and had {_listed(what)}", is_meant=True)
+                    DescriptionLoss(f"{noun} was removed with its function, and had {_listed(what)}", is_meant=True)
                 )
     return found
 
@@ -183,9 +199,9 @@ def _update_function(
     asked: Mapping[str, Sizes] | None,
 ) -> list[DescriptionLoss]:
     losses: list[DescriptionLoss] = []
-    told = read_information(program.functions[name].attributes.get(ATTRIBUTE))
+    reported = read_information(program.functions[name].attributes.get(ATTRIBUTE))
     for field, types in after.sides.items():
-        side = _Side(field, name, was, types, asked if field == "input" else NO_SIZES, told)
+        side = _Side(field, name, was, types, asked if field == "input" else NO_SIZES, reported)
         entries = side.entries(getattr(described, field))
         losses += side.losses
         described.ClearField(field)
@@ -205,7 +221,7 @@ def _follow_predictions(described: Described, side: _Side) -> list[DescriptionLo
         new = side.name(old)
         setattr(described, prediction, new)
         if old and not new:
-            losses.append(DescriptionLoss(f"the output `{old}`was removed, but was the {prediction}", is_meant=True))
+            losses.append(DescriptionLoss(f"the output `{old}` was removed, but was the {prediction}", is_meant=True))
     return losses
 
 
@@ -247,9 +263,9 @@ class _Side:
         return [*kept, *[new_entry(self._value(name), is_bounded=self._asked is not None) for name in added]]
 
     def _value(self, name: str) -> ProgramFeature:
-        asked = (self._asked or {}).get(name) or None
+        requested = (self._asked or {}).get(name) or None
         return ProgramFeature(
-            name, self._new.get(name), self._side, self._function, asked, self._told.get(name, UNTOLD)
+            name, self._new.get(name), self._side, self._function, requested, self._told.get(name, UNTOLD)
         )
 
     def _kept(self, entry: FeatureDescription, name: str) -> FeatureDescription:
@@ -267,7 +283,7 @@ class _Side:
         return made
 
     def _tell_gone(self, entry: FeatureDescription, added: Iterable[str]) -> None:
-        """Note the losses with a removed entry; a new entry may be the same feature, a new one with its type first."""
+        """Record the losses with a removed entry; a new entry, preferably of the same type, may be the same feature."""
         old = self._old.get(entry.name)
         what = said(entry, old, self._side)
         if not what:
@@ -275,10 +291,10 @@ class _Side:
         same = [name for name in added if self._new[name] == old] or [*added]
         if same:
             message = f"`{same[0]}` is described by its type alone: nothing shows that it was `{entry.name}`, which"
-            self.losses.append(DescriptionLoss(f"{message}was removed, and had {_listed(what)}"))
+            self.losses.append(DescriptionLoss(f"{message} was removed, and had {_listed(what)}"))
         else:
             self.losses.append(
-                DescriptionLoss(f"the {self._side} `{entry.name}`was removed, and had {_listed(what)}", is_meant=True)
+                DescriptionLoss(f"the {self._side} `{entry.name}` was removed, and had {_listed(what)}", is_meant=True)
             )
 
 

@@ -33,8 +33,7 @@ def _words(sizes: Sequence[int | tuple[int, int]]) -> str:
 
 
 def by_function(asked: Mapping[str, Sizes], after: Mapping[str, Interface]) -> dict[str, dict[str, Sizes]]:
-    """Return the requested sizes for the inputs of each function: those that it allows, in each function with such an
-    input.
+    """Return the requested sizes for the inputs of each function that has such an input and allows them.
 
     Raise ModelError (MIL425) for a name without an input, and for sizes that no function allows.
     """
@@ -55,7 +54,7 @@ def by_function(asked: Mapping[str, Sizes], after: Mapping[str, Interface]) -> d
 
 
 def _misfit(name: str, sizes: Sizes, value_type: ValueType | None, function: str) -> ModelError | None:
-    """Return the problem of sizes for an input of such a type; None if there is none."""
+    """Return the problem of sizes for an input of a type; None if there is none."""
     known = read_type(value_type) if value_type is not None else None
     spelled = f"sizes {spell_sizes(sizes)} are given for the input `{name}` of `{function}`"
     if not isinstance(known, TensorType) or known.dtype == "string":

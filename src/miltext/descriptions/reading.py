@@ -1,4 +1,4 @@
-"""Descriptions in TOML: the messages made of their tables, or all mistakes in them."""
+"""Reading of descriptions in TOML: the messages made from their tables, or all mistakes in them."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Fields, Json, Record
 
 MOST_TOLD = 20
-"""The most reported mistakes of one file: it takes a while to find the place of each."""
+"""The greatest number of reported mistakes of a file, for finding their places takes time."""
 
 
 def read_description(source: str, path: str) -> Surroundings:
-    """Return the contents of a description, from its text. Raise ModelError: MIL470 to MIL475, with all mistakes."""
+    """Return the contents of a description's text. Raise ModelError: MIL470 to MIL475, with all mistakes."""
     try:
         table = read_toml(source)
     except NotToml as failure:
@@ -60,7 +60,7 @@ def refuse(mistakes: list[Mistake], source: str, path: str) -> None:
 
 
 TOP = (*MODEL, LABELS)
-"""The keys that stand above all tables, and are easily misplaced below them."""
+"""The keys that belong above all tables, and are easily misplaced below them."""
 
 
 class _DescriptionReading:
@@ -211,7 +211,7 @@ class _DescriptionReading:
         self.mistakes.append(Mistake(code, message, at, key=is_key, suggestion=suggestion))
 
     def noting(self, key: str, at: Keys) -> _Noting:
-        """Return a `with` block that notes mistakes in the value of a key."""
+        """Return a context manager that records mistakes in the value of a key."""
         return _Noting(self, key, at)
 
 
@@ -237,7 +237,7 @@ def _types_with(key: str) -> list[str]:
 
 
 def _quoted(key: str, value: object) -> str:
-    """Return a dotted key in quotes, as a line that spells it as one key."""
+    """Return a line with a dotted key in quotes, as a single key."""
     while isinstance(value, dict) and value:
         first, value = next(iter(value.items()))
         key = f"{key}.{first}"
@@ -245,7 +245,7 @@ def _quoted(key: str, value: object) -> str:
 
 
 def _header(at: Keys) -> str:
-    """Return the header of a table, without the tables around it."""
+    """Return the header of a table, without its enclosing tables."""
     return f"[[{_noun(at)}]]" if isinstance(at[-1], int) else f"[{_noun(at)}]"
 
 

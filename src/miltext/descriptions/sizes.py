@@ -28,14 +28,14 @@ _SLIPS = (
 
 
 class Size(NamedTuple):
-    """The sizes that a dimension may have: from `least` to `greatest`, which is None without a bound."""
+    """The allowed sizes of a dimension: from `least` to `greatest`, None without a bound."""
 
     least: int
     greatest: int | None
 
     @property
     def is_fixed(self) -> bool:
-        """Whether it is one size."""
+        """Whether there is a single size."""
         return self.least == self.greatest
 
     def __str__(self) -> str:
@@ -68,7 +68,7 @@ def read_sizes(words: Iterable[str]) -> dict[str, Sizes]:
 
 
 def spell_sizes(sizes: Sizes) -> str:
-    """Spell sizes as `read_sizes` reads them."""
+    """Spell sizes in the form of `read_sizes`."""
     return ",".join(map(str, sizes)) or "[]"
 
 
@@ -97,7 +97,7 @@ def _unbracketed(written: str) -> tuple[str, bool]:
 
 
 def _size(name: str, part: str) -> Size:
-    """Return the size of a part that has the form of one."""
+    """Return the size in a part of a valid form."""
     if part == "?":
         return ANY
     first, dots, last = part.partition("..")
@@ -120,7 +120,7 @@ def _size(name: str, part: str) -> Size:
 
 
 def _meant(name: str, listed: str) -> str | None:
-    """Return the sizes for another spelling; None if it is none."""
+    """Return the sizes of a text in another spelling; None for other text."""
     for pattern, ours in _SLIPS:
         listed = re.sub(pattern, ours, listed)
     parts = [part.strip() for part in listed.split(",")]

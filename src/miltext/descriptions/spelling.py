@@ -1,7 +1,7 @@
 """The parts of a model around its program, as the tables of a description: plain values under the words of `words`.
 
-Each message is spelled in words as far as possible. The message read back from them is compared with the original, and
-the missing parts are beside them as bytes: nothing can be lost.
+Each message is spelled in words as far as possible. The message read back from the words is compared with the original,
+and missing parts are added as bytes, so that nothing is lost.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _say_description(spelled: _Spelled, around: Surroundings) -> None:
 
 
 class _Spelled:
-    """A table during its spelling, and the message that is read back from it."""
+    """A table in progress, and the message that is read back from it."""
 
     def __init__(self, made: Message) -> None:
         self.made = made
@@ -134,9 +134,9 @@ def _metadata(metadata: Metadata) -> Table:
 
 
 def leftover(whole: Message, said: Message) -> bytes | None:
-    """Return the bytes that make `whole` from the `said` message when they are merged into it; None if none do.
+    """Return the bytes that turn the message `said` into `whole` when they are merged into it; None if there are none.
 
-    They are empty if `said` is complete. They contain the fields that differ; of messages, the differing parts.
+    They are empty if `said` is complete, and contain the fields that differ; of messages, the differing parts.
     """
     wanted = wire_of(whole)
     if wire_of(said) == wanted:
@@ -147,7 +147,7 @@ def leftover(whole: Message, said: Message) -> bytes | None:
 
 
 def _rest(whole: Whole, said: Whole) -> bytes:
-    """Return the fields of a message missing or different in the other, one after the other."""
+    """Return the concatenated fields of a message that are missing or different in another one."""
     rest = b""
     for name, part in whole.parts.items():
         there = said.parts.get(name)

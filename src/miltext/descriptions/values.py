@@ -1,4 +1,4 @@
-"""Values of TOML that words take: texts, numbers and words, each checked."""
+"""Checked values in TOML: texts, numbers and words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.toml.reading import noun
 
 MOST_SHOWN = 40
-"""How many characters of a value a message shows."""
+"""The number of characters of a value shown in a message."""
 
 
 class Wrong(Exception):

@@ -1,6 +1,6 @@
 """The words of a description: for each table its keys, and the place of each in the schema's messages.
 
-The words are the schema's own nouns; the fields in a oneof below a feature's type are flat beside `type`.
+The words are the schema's own nouns; the fields in a oneof of a feature's type are beside `type`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from miltext.descriptions.forms import (
 from miltext.schema.features import COLORS, ELEMENTS, PREDICTIONS
 
 UNSPELLED = "unspelled"
-"""The key for the parts without words: bytes as hexadecimal digits, which are merged into the table's message."""
+"""The key of parts without words: bytes as hexadecimal digits, which are merged into the table's message."""
 
 LABELS = "classLabels"
 
@@ -39,7 +39,7 @@ TYPES = {
     "sequence": "sequenceType",
     "state": "stateType",
 }
-"""The words for `type`, and the members of FeatureType that they stand for."""
+"""The words for `type`, and their members of FeatureType."""
 
 Words = dict[str, Form]
 

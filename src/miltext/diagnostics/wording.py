@@ -1,4 +1,4 @@
-"""Parts of sentences that messages share: names in a row, counted things, and words of command lines."""
+"""Parts of sentences that messages share: names in a row, counts, kinds of evidence, and words of command lines."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ def listed(words: Iterable[str], conjunction: str = "or", most: int | None = Non
 def tally(number: int, noun: str) -> str:
     """Count things: `0 tests`, `1 test`, `2 tests`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def evidence(source: str) -> str:
+    """Return the kind of an unproven fact: seen elsewhere, at a source, or never seen, without one."""
+    return f"seen elsewhere ({source})" if source else "never seen"
 
 
 def for_shell(word: str) -> str:

@@ -1,4 +1,4 @@
-"""Two models or programs compared by structure: `diff` returns their differences as a person would describe them."""
+"""Comparison of two models or programs by structure: `diff` returns the differences in words for people."""
 
 from __future__ import annotations
 
@@ -31,17 +31,16 @@ def diff(
     """Return the differences between two models: each is the path of a model, a Model, or a Program.
 
     Operations are matched by structure, so that a renamed value, independent operations in another order, and weights
-    with other contents are reported as such. Weights are compared by content. Where a weight file cannot be read, or
-    for a Program, whose folder is not known, file name and offset are compared instead, and the Difference has a note.
-    If no difference is found then, whether the two are the same is unknown, unless both are one file, or neither has a
+    with other contents are reported as such. Weights are compared by content. For an unreadable weight file, or a
+    Program, whose folder is unknown, file name and offset are compared instead, and the Difference has a note. If no
+    other difference is found, it is unknown whether the two are the same, unless both are one file, or neither has a
     weight file and `ignore_weights` is set. Of two Models, the specification versions and descriptions are compared
-    too; of two compiled ones, also their analytics, `metadata.json` and other files; of a compiled one and another, not
-    what the compiler does to every program. Two pipelines are compared model by model: models of one name are a pair,
-    and the others are paired by their places. Of two models of other kinds, the contents are compared as bytes. Facts
-    about the tools that made a model, and when, are compared only with `build_info`: the program's attribute
-    `buildInfo`, and coremltools' entries in the metadata. `progress` gets the number of bytes of each weight compared.
-    Raise ModelError and ParseError for unreadable models, and PrintError for a Program with fields that the schema
-    lacks.
+    too; of two compiled ones, also their analytics, `metadata.json` and other files; of a compiled model and another
+    one, changes that the compiler makes to every program are ignored. Two pipelines are compared model by model: models
+    of the same name are paired, and the others by position. Models of other kinds are compared as bytes. Facts about
+    the tools and the date of a model are compared only with `build_info`: the program's attribute `buildInfo`, and
+    coremltools' entries in the metadata. `progress` gets the number of bytes of each weight compared. Raise ModelError
+    and ParseError for unreadable models, and PrintError for a Program with fields that the schema lacks.
     """
     how = How(build_info, ignore_weights, progress)
     whole = [_opened(each) for each in (old, new)]

@@ -1,4 +1,4 @@
-"""Changes that break callers of a model: of its inputs and outputs, and of the system that it needs."""
+"""Changes that break callers of a model: changes of inputs and outputs, and of the required system."""
 
 from __future__ import annotations
 
@@ -53,17 +53,17 @@ RULES = {
     "metadata-removed": "callers that read the entry do not find it",
     "update-removed": "callers that train it on the device fail",
 }
-"""Why each kind of change breaks callers."""
+"""The effects of each kind of change on callers."""
 
 _LISTED = 5
-"""How many labels are named."""
+"""The number of labels in a message."""
 
 
 def breaking(old: Model, new: Model) -> Difference:
-    """Return the changes between two models that break callers of the old one, and no others.
+    """Return only the changes between two models that break callers of the old one.
 
-    Inputs and outputs are compared by the descriptions. Where only one has a description, the programs are compared
-    instead, and a note reports it; then it is unknown whether there is more. Raise ParseError.
+    Inputs and outputs are compared by the descriptions. If only one has a description, the programs are compared
+    instead, with a note, and it is unknown whether there are further changes. Raise ParseError.
     """
     has = [each.description is not None for each in (old, new)]
     surfaces = [surface_of(each, all(has)) for each in (old, new)]
@@ -171,7 +171,7 @@ def _both(old: Ports, new: Ports) -> Iterator[tuple[str, Port, Port]]:
 
 
 def _labels(old: Model, new: Model) -> Iterator[Change]:
-    """Compare the labels that classifiers return; a word is another label than a number."""
+    """Compare the labels that classifiers return; a string is never equal to a number."""
     was, now = [_all_labels(each) for each in (old, new)]
     if len(was) == len(now) == 1:  # anywhere in a pipeline now
         now = dict.fromkeys(was, next(iter(now.values())))
@@ -200,7 +200,7 @@ def _labels_of(model: Model) -> Mapping[str, Labels]:
 
 
 def _classes(old: Model, new: Model) -> Iterator[Change]:
-    """Compare the classes that an app needs, anywhere in a pipeline."""
+    """Compare the classes that an app must provide, anywhere in a pipeline."""
     was, now = [
         {
             name: None
@@ -221,7 +221,7 @@ def _stages(model: Model) -> list[Stage]:
 
 
 def _read(model: Model, read: Callable[[Spec, str], _Held]) -> _Held | None:
-    """Return the result of a reader of a model's bytes; None where they are not at hand, or not of the schema."""
+    """Return the result of a reader of a model's bytes; None if they are unavailable or invalid."""
     try:
         return read(model.spec, model.type) if model.spec is not None else None
     except ValueError:
@@ -229,7 +229,7 @@ def _read(model: Model, read: Callable[[Spec, str], _Held]) -> _Held | None:
 
 
 def _unread(model: Model) -> Iterator[str]:
-    """Yield a note for each classifier whose labels are not known."""
+    """Yield a note for each classifier with unknown labels."""
     for stage in _stages(model):
         if stage.model.type in LABELS and _read(stage.model, labels_in) is None:
             yield f"{stage.name}: the labels of this {stage.model.type} cannot be read, and are not compared"
@@ -260,7 +260,7 @@ def _stated(old: Model, new: Model) -> Iterator[Change]:
 
 
 def _predictions(name: str, old: _Describes, new: _Describes) -> Iterator[Change]:
-    """Compare which outputs hold the prediction and the probabilities."""
+    """Compare the outputs of the prediction and of the probabilities."""
     for rule, field in zip(("predicted-feature", "predicted-probabilities"), PREDICTIONS, strict=True):
         was, now = getattr(old, field), getattr(new, field)
         if was and was != now:

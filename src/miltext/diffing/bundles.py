@@ -1,4 +1,4 @@
-"""The differences of two compiled models around program and description: their stated facts, and their other files."""
+"""Differences of two compiled models apart from program and description: their stated facts, and other files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Facts = dict[str, str]
 
 
 def compare_bundles(old: Model, new: Model, build_info: bool) -> list[Change]:
-    """Return the changes of the facts that two compiled models state; none unless both are compiled."""
+    """Return the changes of the facts stated in two compiled models; none unless both are compiled."""
     if not (isinstance(old, BundleModel) and isinstance(new, BundleModel)):
         return []
     read = stated(old.folder), stated(new.folder)
@@ -46,7 +46,7 @@ def compare_bundles(old: Model, new: Model, build_info: bool) -> list[Change]:
 
 
 def _as_files(bundle: BundleModel, read: CompiledFacts) -> set[str]:
-    """Return the parts that can only be compared as files: the missing and the unreadable ones."""
+    """Return the parts that can only be compared as files: missing and unreadable ones."""
     absent = {name for name in (ANALYTICS, METADATA) if not os.path.lexists(bundle.folder / name)}
     unnamed = set() if bundle.is_named else {NAMES}
     return absent | {*read.problems} | unnamed | (set() if bundle.is_described else {COREMLDATA})
@@ -66,7 +66,7 @@ def _analytics(read: CompiledFacts) -> Facts:
 def _shown(
     old: BundleModel, new: BundleModel, read: tuple[CompiledFacts, CompiledFacts], build_info: bool
 ) -> list[Facts]:
-    """Return the facts of each `metadata.json`, but for the class where both name it after their folders."""
+    """Return the facts of each `metadata.json`, without the class if both name it after their folders."""
     shown = [_metadata(each, build_info) for each in read]
     names = [class_name(each.folder.stem) for each in (old, new)]
     if [each.metadata.get(CLASS) for each in read] == names:
@@ -75,7 +75,7 @@ def _shown(
 
 
 def _metadata(read: CompiledFacts, build_info: bool) -> Facts:
-    """Return the facts of `metadata.json`; the tools that made the model, only with `build_info`."""
+    """Return the facts of `metadata.json`, those about the tools only with `build_info`."""
     found = _leaves(read.metadata, "") if read.metadata else ()
     return {path: text for path, text in found if build_info or not path.startswith(_TOOLS)}
 
@@ -93,7 +93,7 @@ def _leaves(value: Json, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _files(bundle: BundleModel, known: set[str]) -> Facts:
-    """Return the files in the folder beside `known` files and the folders of stages, each as its size and digest."""
+    """Return the other files of the folder, except `known` files and the folders of stages, by size and digest."""
     stages = tuple(f"model{index}/" for index in range(len(bundle.models)))
     names = [name for name in files_below(bundle.folder, known) if not name.startswith(stages)]
     return {name: file_fact(bundle.folder / name) for name in names}

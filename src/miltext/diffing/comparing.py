@@ -1,4 +1,4 @@
-"""The differences between functions, blocks and operations that correspond, in the order in which they are shown."""
+"""The differences between corresponding functions, blocks and operations, in the displayed order."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Sides: TypeAlias = "tuple[Op | None, Op | None]"
 """The operations of a finding, in the old and in the new program."""
 
 Pending: TypeAlias = "dict[int, list[tuple[Sides, Change]]]"
-"""The changes of constants, by the index of the operation at which each is reported."""
+"""The changes of constants, by the index of the reporting operation."""
 
 _ORDER = ("operation", "argument", "attribute", "type", "outputs", "blocks")
 """The kinds of the changes of an operation, in the order of the report."""
@@ -53,8 +53,7 @@ _ORDER = ("operation", "argument", "attribute", "type", "outputs", "blocks")
 class ProgramComparison:
     """Compares two programs whose functions are paired.
 
-    `different` gathers the operations of the new program that differ from their partners, by themselves or by their
-    weights.
+    `different` collects the operations of the new program that differ from their partners, or whose weights differ.
     """
 
     def __init__(self, old: KeyedGraph, new: KeyedGraph, values: Values) -> None:
@@ -67,7 +66,7 @@ class ProgramComparison:
         self._owners: dict[int, Sides] = {}  # the operations that have changed weights, by the places of these
 
     def program(self, ignored: str | None) -> list[Change]:
-        """Return the differences of the programs themselves, apart from an attribute of the name `ignored`."""
+        """Return the differences of the programs themselves, except for the attribute `ignored`."""
         a, b = self._old.message, self._new.message
         changes = [
             Change(field, "", spell(old), spell(new))
@@ -78,7 +77,7 @@ class ProgramComparison:
         return changes + self._attributes(kept[0], kept[1], "")
 
     def weights(self) -> WeightDifference:
-        """Return the differences of the weights, but for parts of weights that are reported as a whole."""
+        """Return the differences of the weights, without the parts of weights that are reported as a whole."""
         found = self._values.weights()
         told = {index for index, sides in self._owners.items() if self._constants.are_told(*sides)}
         return replace(found, changed=tuple(each for index, each in enumerate(found.changed) if index not in told))
@@ -170,9 +169,8 @@ class ProgramComparison:
     # ---- the operations of a block
 
     def _told(self, pair: PairedBlock, function: str) -> list[OperationDifference]:
-        """Return the differences of the operations, in the order of both blocks merged.
-
-        A constant is not among these if all of its uses report it.
+        """Return the differences of the operations, in the merged order of both blocks, without constants that all of
+        their uses report.
         """
         found: list[tuple[Sides, OperationDifference]] = []
         mates = {j: i for i, j in pair.pairs.items()}
@@ -249,7 +247,7 @@ class ProgramComparison:
         return changes
 
     def _is_untouched(self, a: Op, b: Op) -> bool:
-        """Return whether nothing can differ: all is equal without weights, of which only samples were compared."""
+        """Return whether the operations are equal and use no weights, of which only samples were compared."""
         old, new = self._old.facts[a], self._new.facts[b]
         if old.weighty or new.weighty or old.kinds[EXACT] != new.kinds[EXACT]:
             return False
@@ -278,7 +276,7 @@ class ProgramComparison:
         return before is None and now is None
 
     def _texts(self, before: Sequence[Operand], now: Sequence[Operand]) -> tuple[str | None, str | None]:
-        """Return the texts of two different bindings: equal ones if another operation took a removed one's name."""
+        """Return the texts of two different bindings, which are equal if a new operation has a removed one's name."""
         old, new = self._text(self._old, before), self._text(self._new, now)
         return (f"{old} (removed)", new) if old == new else (old, new)
 

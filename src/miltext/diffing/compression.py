@@ -82,7 +82,7 @@ class Compressed:
         }
 
     def parts(self, op: Op) -> list[Op]:
-        """Return the constants of which a compressed one is made, each before its users, and itself."""
+        """Return the constants that a compressed one is made from, each before its users, and the constant itself."""
         found: dict[Op, None] = {}
         todo = [op]
         while todo:
@@ -93,7 +93,7 @@ class Compressed:
         return [*reversed(found)]
 
     def numbers(self, op: Op) -> Computed | None:
-        """Return the tensor that a constant stands for; None if a part of it cannot be read, or does not fit."""
+        """Return the tensor of a constant; None if a part of it is unreadable or does not match."""
         from miltext.evaluation.evaluator import Evaluator
         from miltext.evaluation.subjects import Subject
 
@@ -126,7 +126,9 @@ class Compressed:
         return dtype.name if dtype else "unknown"
 
     def _bits(self, op: Op, bound: Operand) -> int:
-        """Return how many bits each element takes; of indices that ios16 packs in bytes, as many as the table needs."""
+        """Return the number of bits of each element; for indices that ios16 packs in bytes, the number that the table
+        needs.
+        """
         table = self._type_of(_bound(op, _TABLE))
         if table is not None and _bound(op, "shape") is not None:
             return int(table.tensorType.dimensions[0].constant.size - 1).bit_length()
@@ -135,6 +137,6 @@ class Compressed:
 
 
 def _bound(op: Op, key: str) -> Operand:
-    """Return the operand of a parameter, be it an argument or, as of old, an attribute."""
+    """Return the operand of a parameter: an argument or, in old programs, an attribute."""
     found: list[Operand] = [*op.inputs.get(key, ()), *stated(op).get(key, ())]
     return found[0] if found else None

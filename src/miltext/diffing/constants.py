@@ -1,5 +1,4 @@
-"""Constants where they are used: an argument can be a literal in one program, and a `const` in the other, without a
-difference.
+"""Constants at their uses: a literal argument of one program equals a `const` of the other.
 
 A change reported at the use of a constant is not reported again at the constant.
 """
@@ -35,9 +34,9 @@ class PairedConstants:
         self._read: set[Op] = set()
 
     def literals(self, before: Operand, now: Operand) -> tuple[Operand, Operand]:
-        """Return the Values of constants on both sides, and any other operand as it is.
+        """Return the Values of constants on both sides, and other operands unchanged.
 
-        Two operations that are partners stay as they are, and so do two that are equal, or too long to be shown.
+        Constants that are partners, equal, or too long to be shown are also unchanged.
         """
         old, new = literal_of(before), literal_of(now)
         if old is None or new is None:
@@ -51,7 +50,7 @@ class PairedConstants:
         return old, new
 
     def weight(self, old: Op, new: Op, function: str) -> bool:
-        """Note the distance of two weights, of which at least one is compressed, in different forms; return whether
+        """Record the distance of two weights in different forms, of which at least one is compressed; return whether
         they are such weights.
         """
         are_compressed = any(is_compressed(op.type) for op in (old, new))
@@ -70,19 +69,19 @@ class PairedConstants:
         return True
 
     def _is_laid_out_alike(self, old: Op, new: Op) -> bool:
-        """Return whether the parts of two weights can be reported one by one; so can weights of other types, which have
-        no distance.
+        """Return whether the parts of two weights can be reported separately, which includes weights of types without a
+        distance.
         """
         types = [wire_of(op.message.outputs[0].type) for op in (old, new)]
         return types[0] != types[1] or self._compressed[0].layout(old) == self._compressed[1].layout(new)
 
     def are_told(self, old: Op | None, new: Op | None) -> bool:
-        """Return whether a constant, on the sides where it is, has been reported at each of its uses."""
+        """Return whether a constant has been reported at each of its uses, on each side that has it."""
         told = [self._is_told(side, op) for side, op in enumerate((old, new)) if op is not None]
         return bool(told) and all(told)
 
     def is_used_as_often(self, new: Op, count: int) -> bool:
-        """Return whether a constant of the new program is taken so often, and neither returned nor taken in inner
+        """Return whether a constant of the new program has a number of uses, and is neither returned nor used in inner
         blocks.
         """
         return sum(len(value.uses) for value in new.outputs) == count

@@ -1,4 +1,4 @@
-"""The differences of two models around their programs: the fields of their messages, or the facts of a compiled
+"""Differences of two models apart from their programs: the fields of their messages, or the facts of a compiled
 model.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import ModelDescription
 
 MADE_BY = f"metadata.userDefined[{STAMP}"
-"""The prefix of the facts about the tools that made a model, and when."""
+"""The prefix of the facts about the tools and the date of a model."""
 
 _OF_MODEL = {"specificationVersion": ("specification", "0"), "isUpdatable": ("isUpdatable", "False")}
 """The names of changes of numbers in a Model, and the default values."""
@@ -31,9 +31,9 @@ _ADDED = "description.metadata"
 
 
 def compare_models(old: Model, new: Model, build_info: bool) -> list[Change]:
-    """Return the changes of the parts that both models have around their programs, and around the models of pipelines.
+    """Return the changes of the parts around the programs of two models, and around the models of pipelines.
 
-    Where there are two Model messages, a change is reported if any of their bytes differ.
+    Of two Model messages, any difference of bytes is reported.
     """
     changes = [Change("type", "", old.type, new.type)] if old.type != new.type else []
     found = _of_messages(old, new) if old.spec is not None and new.spec is not None else _of_others(old, new)
@@ -48,7 +48,7 @@ def _of_messages(old: Model, new: Model) -> Iterable[MessageDifference]:
 
 
 def _of_others(old: Model, new: Model) -> Iterator[MessageDifference]:
-    """Yield the differences of two models of which one, at least, is not a Model message."""
+    """Yield the differences of two models, of which at least one is not a Model message."""
     (before, described), (now, other) = _said(old), _said(new)
     if before is not None and now is not None and before != now:
         yield MessageDifference("specificationVersion", str(before), str(now))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from miltext.diagnostics.dynamic import field_names, plain
 from miltext.diffing.markdown import LIMIT, render_markdown
 from miltext.diffing.report import report
 from miltext.diffing.structure import (
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from miltext.diffing.lining_up import Texts
 
 FORM = 1
-"""The version of the JSON form, which docs/diff.md describes: a new one for a change that breaks its readers."""
+"""The version of the JSON form, which docs/diff.md describes; it changes when readers would break."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The differences between two models or programs, which are called `old` and `new`.
+    """The differences between two models or programs, named `old` and `new`.
 
     `changes` are the changes of the model and the program themselves, `notes` the parts that could not be compared.
     `functions` are the functions with a difference, added and removed ones too, and `models` the models of two
-    pipelines with one. `complete`: every weight that counts was read, and all contents of a pipeline's models.
-    `breaking`: only changes that break callers are among them. `to_text` is for people, `to_markdown` for a comment,
+    pipelines with one. `complete` is true if all relevant weights and all contents of a pipeline's models were read,
+    `breaking` if only changes that break callers are listed. `to_text` is for people, `to_markdown` for a comment,
     `to_html` a page, `to_json` for programs, `to_unified` for tools that show patches, `to_stat` a summary.
     """
 
@@ -53,7 +53,7 @@ class Difference:
 
     @property
     def same(self) -> bool | None:
-        """Whether there is no difference; None if unknown: none was found, and not all was read."""
+        """Whether there is no difference; None if none was found, but some parts were not read."""
         if self.changes or self.functions or self.weights.changed or self.models:
             return False
         return True if self.complete else None
@@ -82,7 +82,7 @@ class Difference:
         return tuple([function for function in self.functions if function.status == status])
 
     def to_text(self, *, color: bool = False, full: bool = False) -> str:
-        """Return the differences as a person would describe them, with ANSI colours if `color`.
+        """Return the differences as text for people, with ANSI colours if `color`.
 
         Long lists of names and weights are cut unless `full`.
         """
@@ -91,8 +91,8 @@ class Difference:
     def to_markdown(self, *, full: bool = False, limit: int = LIMIT) -> str:
         """Return the differences for the comment of a pull request, of at most `limit` characters.
 
-        Of a longer text, the longest lines are cut first, and then the last lines are left out; each cut states how
-        much is missing. Raise ValueError for a limit below 1,000.
+        In a longer text, the longest lines are cut first, and then the last lines are omitted; each cut states the size
+        of the missing part. Raise ValueError for a limit below 1,000.
         """
         return render_markdown(report(self, full=full), limit)
 
@@ -108,13 +108,13 @@ class Difference:
 
     def to_json(self) -> Record:
         """Return everything, for `json.dumps`: infinities are the strings `inf` and `-inf`."""
-        return {"form": FORM, "breaking": self.breaking, **_plain(self)}
+        return {"form": FORM, "breaking": self.breaking, **plain(self, _fields)}
 
     def to_unified(self, *, draft: bool = False) -> str:
         """Return both texts as a unified diff, in which operations are lined up by structure.
 
-        The old text has the values by their new names, and renames come before the diff. With `draft`, the texts are
-        drafts as of `to_draft`, with weights as digests, and are lined up by their lines alone.
+        The old text uses the new names of values, and renames come before the diff. With `draft`, the texts are drafts
+        as from `to_draft`, with weights as digests, and are aligned by lines.
         """
         made: Iterable[Line] = ()
         if self._texts and not self.same:
@@ -129,17 +129,9 @@ _SAID = ("same", "old", "new", "notes", "changes", "functions", "weights", "mode
 """The fields of a Difference in its JSON form."""
 
 
-def _plain(thing: Json) -> Json:
-    """Return anything in a Difference as JSON has it, the operations of a block by kind."""
-    if isinstance(thing, float):
-        return thing if math.isfinite(thing) else str(thing)
-    if isinstance(thing, tuple):
-        return [_plain(each) for each in thing]
-    if not is_dataclass(thing):
-        return thing
-    if isinstance(thing, Difference):
-        return {name: _plain(getattr(thing, name)) for name in _SAID}
-    names = [each.name for each in fields(thing)]
+def _fields(thing: Json) -> Iterable[str]:
+    """Return the names of the fields of an object in JSON, the operations of a block by kind."""
+    names = [*(_SAID if isinstance(thing, Difference) else field_names(thing))]
     if isinstance(thing, BlockDifference):
         names[names.index("operations") :] = ["added", "removed", "changed", "moved"]
-    return {name: _plain(getattr(thing, name)) for name in names}
+    return names

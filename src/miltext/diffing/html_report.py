@@ -1,7 +1,7 @@
-"""A DiffReport as one HTML page: all its findings, and below it both texts in two panes, with links between the two.
+"""A DiffReport as an HTML page: all its findings, and below them both texts in two panes, with links between them.
 
-The page needs nothing else: style and script, `html_report.css` and `html_report.js`, are in it; only the keys for the
-next and the previous change need the script.
+The page contains its style and script, `html_report.css` and `html_report.js`; only the keys for the next and the
+previous change need the script.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class _Page:
         yield from self._list(report.found)
 
     def _list(self, told: Sequence[Told]) -> Iterator[str]:
-        """Yield findings as lists, and rows as tables; a list too long to be looked through is folded."""
+        """Yield findings as lists, and rows as tables; a long list is folded."""
         for is_row, group in groupby(told, lambda each: len(each.words) > 1):
             listed = [*group]
             shown = len(listed) if len(listed) < 2 * LISTED else LISTED
@@ -127,7 +127,7 @@ class _Page:
         return f'<tr class="{KINDS[told.sign]}"{entry}><td>{first}{place}</td>{cells}</tr>\n'
 
     def _find(self, told: Sequence[Told]) -> None:
-        """Find the rows that have entries of their own."""
+        """Find the rows with their own entries."""
         for each in told:
             self._find(each.inner)
             if len(each.at) > 1 and each.at[0] in self.drawn:
@@ -135,7 +135,7 @@ class _Page:
                 drawn.entered.add(drawn.panes.row_at(each.at[1:]))
 
     def _enter(self, at: At) -> tuple[str, str]:
-        """Return the id of an entry, and links to the lines of its finding; nothing for a finding without a line."""
+        """Return the id of an entry, and links to the lines of its finding, if any."""
         _, drawn = self.drawn.get(at[0], ("", None)) if at else ("", None)
         row = drawn.panes.row_at(at[1:]) if drawn else None
         if drawn is None or row is None:

@@ -1,4 +1,4 @@
-"""The rows of two panes as HTML: tokens in colours, differences inside a line marked, used values linked."""
+"""The rows of two panes as HTML, with coloured tokens, marked differences inside a line, and links of used values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FOLDED = 4
 """The fewest unchanged lines to fold."""
 
 NAMES = 1000
-"""Of more renamed values than this, each is folded with its line: one note about the new names is enough."""
+"""The number of renamed values above which their lines are folded: a note about the new names is enough."""
 
 KINDS = {"+": "plus", "-": "minus", "~": "change", ">": "move", "=": "name", " ": "equal"}
 """The class of a row by its mark."""
@@ -45,9 +45,9 @@ _FUNCTION, _STATEMENT = ("root", "functions"), ("root", "functions", "function",
 
 @dataclass
 class DrawnPanes:
-    """Two panes, drawn: their id is `name`, and the ids of their rows begin with it.
+    """Two rendered panes: their id is `name`, the prefix of their rows' ids.
 
-    `entered` are the rows with entries of their own, `told` the entries that rows lead back to.
+    `entered` are the rows with their own entries, `told` the entries that rows link to.
     """
 
     panes: Panes
@@ -60,12 +60,12 @@ class DrawnPanes:
         return f"{self.name}-{place}"
 
     def tell(self, entry: str, places: Iterable[int]) -> None:
-        """Link rows back to an entry, unless they have a link already."""
+        """Link rows to an entry, unless they have a link."""
         for place in places:
             self.told.setdefault(place, entry)
 
     def constants(self, place: int) -> list[int]:
-        """Return the differing rows of constants that an operation takes, but for rows with entries of their own."""
+        """Return the differing rows of an operation's constants, except for rows with their own entries."""
         return [each for each in self.panes.constants(place) if each not in self.entered]
 
     def rows(self) -> Iterator[str]:
@@ -97,7 +97,7 @@ class DrawnPanes:
         return self._row(place, "<i></i>", cells)
 
     def _shown(self, place: int) -> str:
-        """Return a row in full, which leads back to the entry of its finding."""
+        """Return a full row, with a link to the entry of its finding."""
         row = self.panes.rows[place]
         read = [_tokens(line.text) if line else () for line in row.sides]
         marked = _differing(*read) if row.mark != EQUAL and all(row.sides) else ({*()}, {*()})
@@ -113,7 +113,7 @@ class DrawnPanes:
         return f'<a href="#{entry}"{title}>{escape(mark or "↑")}</a>' if entry else f"<i{title}>{escape(mark)}</i>"
 
     def _elsewhere(self, place: int, side: int) -> str:
-        """Return the empty side of a row, with the place where a moved operation is there."""
+        """Return the empty side of a row, with the place of a moved operation on that side."""
         for other, row, number in self.panes.places(place):
             if other == side:
                 word = "now" if side else "was"
@@ -133,7 +133,7 @@ def _cell(line: Line, drawn: str) -> str:
 
 
 def _fold_title(rows: Sequence[PaneRow]) -> str:
-    """Return how many lines are folded, and how many of them have differences that do not count."""
+    """Return the number of folded lines, and the number of those with irrelevant differences."""
     others = sum(row.mark == RENAMED for row in rows)
     return f"{tally(len(rows), 'equal line')}{f', {others} with other names or places' if others else ''}"
 
@@ -162,7 +162,7 @@ def _class(kind: _TokenType) -> str:
 
 
 def _differing(old: Sequence[tuple[str, str]], new: Sequence[tuple[str, str]]) -> tuple[set[int], set[int]]:
-    """Return the tokens of each line that the other does not have there."""
+    """Return the tokens of each line that differ from the other."""
     pairs = common(old, new)
     return {*range(len(old))} - {i for i, _ in pairs}, {*range(len(new))} - {j for _, j in pairs}
 
@@ -182,6 +182,6 @@ def _span(name: str, text: str) -> str:
 
 
 def _looks(token: tuple[str, str], links: Mapping[str, str]) -> tuple[str, str]:
-    """Return the class of a token or, for the name of a used value, the row that it leads to."""
+    """Return the class of a token or, for the name of a used value, its linked row."""
     name, text = token
     return ("", links.get(text, "")) if name == "v" else (name, "")

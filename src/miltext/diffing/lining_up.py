@@ -1,13 +1,15 @@
-"""The texts of two programs side by side, lined up by structure."""
+"""Alignment of the texts of two programs by structure."""
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diffing.spelling import SHOWN
 from miltext.diffing.values import DIGITS
+from miltext.ir.graph import Graph
 from miltext.ir.parts import Op
 from miltext.printing.printer import OPERATION, Printer
 from miltext.printing.tensors import Style
@@ -16,10 +18,9 @@ from miltext.schema.walk import without_operations
 from miltext.syntax.names import name_text, opset_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from miltext.diffing.report import At
-    from miltext.ir.parts import Value
     from miltext.pairing.keyed import KeyedGraph
     from miltext.pairing.pairing import PairedBlock, PairedFunction
     from miltext.schema.proto import Function, Operation, Program
@@ -32,10 +33,10 @@ operation at another place in the other program; without a structure, to be line
 
 
 class Stretch(NamedTuple):
-    """Lines of the two texts that are side by side, and their state.
+    """Aligned lines of the two texts, and their state.
 
-    `at` is the place of a function or an operation, as in a report, without the model. `nodes` are the operations, both
-    of them where one has moved, too.
+    `at` is the place of a function or an operation, as in a report, without the model. `nodes` are the operations: both
+    of them, even if one has moved.
     """
 
     mark: str
@@ -65,9 +66,9 @@ class _LinePrinter(Printer):
 class Texts:
     """The texts of two programs whose functions are paired.
 
-    `different` are the operations of the new program that differ from their partners; `same_attributes`: the programs'
-    attributes that count are the same. The old text has the new names of values and functions, unless it
-    `has_own_names`; floats are as in `floats`.
+    `different` are the operations of the new program that differ from their partners; `same_attributes` is true if the
+    relevant attributes of the programs are the same. The old text uses the new names of values and functions, unless it
+    `has_own_names`; `floats` is the form of floats.
     """
 
     old: KeyedGraph
@@ -78,30 +79,30 @@ class Texts:
     has_own_names: bool = False
     floats: str = "hex"
 
-    def stretches(self) -> Iterator[Stretch]:
-        """Yield the lines of both texts; meanwhile the old Program's values can have their names in the new one."""
-        if self.has_own_names:
-            yield from self._program()
-            return
-        self._name(self.old.name_of)
-        try:
-            yield from self._program()
-        finally:
-            self._name(lambda value: value.name)
-
-    def _name(self, name_of: Callable[[Value], str]) -> None:
-        """Write names into the old Program: for all values of paired functions, at all places."""
+    @cached_property
+    def _shown(self) -> Graph:
+        """The old program as it is shown: in paired functions, values have their names in the new program."""
+        shown = Graph(deepcopy(self.old.message))
         for function in [pair.old for pair in self.pairs if pair.old and pair.new]:
-            for value in function.defined():
+            for own, value in zip(function.defined(), shown.functions[function.name].defined(), strict=True):
                 assert value.message is not None, "a defined value is declared"
-                value.message.name = name = name_of(value)
+                value.message.name = name = self.old.name_of(own)
                 for use in value.uses:
                     if isinstance(use.user, Op):
                         use.binding.name = name
                     else:
                         use.user.message.outputs[use.place] = name
+        return shown
 
-    def _program(self) -> Iterator[Stretch]:
+    @cached_property
+    def _renamed(self) -> dict[Op, Operation]:
+        """The messages of the old program's operations as they are shown, where they differ from their own."""
+        if self.has_own_names:
+            return {}
+        return {own: op.message for own, op in zip(self.old.walk(), self._shown.walk(), strict=True)}
+
+    def stretches(self) -> Iterator[Stretch]:
+        """Yield the lines of both texts."""
         old, new, page = self.old.message, self.new.message, self._page
         yield _either([page.head(old)], [page.head(new)])
         before, now = [[page.attributes(each)] if each.attributes else [] for each in (old, new)]
@@ -114,7 +115,8 @@ class Texts:
     # ---- functions, blocks and operations
 
     def _function(self, pair: PairedFunction) -> Iterator[Stretch]:
-        old = pair.old.message if pair.old else None
+        shown = self.old if self.has_own_names else self._shown
+        old = shown.functions[pair.old.name].message if pair.old else None
         new = pair.new.message if pair.new else None
         at = ("function", name_text(pair.name))
         names = pair.old_name if self.has_own_names else pair.name, pair.name
@@ -134,8 +136,8 @@ class Texts:
     def _around(
         self, shells: Sequence[Sequence[str]], blocks: Sequence[PairedBlock], indent: str, at: At
     ) -> Iterator[Stretch]:
-        """Yield the lines around blocks, the first of them at the place of their function or operation, and the blocks
-        in their places.
+        """Yield the lines around blocks, the first at the place of their function or operation, and the blocks in their
+        places.
         """
         left, place = iter(blocks), at
         for before, now in zip(*shells, strict=True):
@@ -168,7 +170,7 @@ class Texts:
         if not all(pair.old and pair.new for pair in inner):
             yield Stretch(LOOSE, self._lines(a, indent), self._lines(b, indent), at, (a, b))
             return
-        before, now = [self._page.operation(without_operations(each.message), indent) for each in (a, b)]
+        before, now = [self._page.operation(without_operations(self._message(each)), indent) for each in (a, b)]
         if b not in self.different and not self.has_own_names:
             before[0] = now[0]
         head, *others = self._around([before, now], inner, indent + " " * 8, at)
@@ -187,7 +189,10 @@ class Texts:
         return Stretch(DIFFERENT, before, now, at, (a, b))
 
     def _lines(self, op: Op, indent: str) -> list[str]:
-        return self._page.operation(op.message, indent)
+        return self._page.operation(self._message(op), indent)
+
+    def _message(self, op: Op) -> Operation:
+        return self._renamed.get(op, op.message)
 
     @cached_property
     def _page(self) -> _LinePrinter:

@@ -22,16 +22,18 @@ if TYPE_CHECKING:
     from miltext.diffing.report import DiffReport, Told
 
 LIMIT = 65_536
-"""The characters that GitHub takes in a comment: its error is "Body is too long (maximum is 65536 characters)"."""
+"""The greatest number of characters in a comment on GitHub, whose error is "Body is too long (maximum is 65536
+characters)".
+"""
 
 LEAST = 1_000
-"""The fewest characters that a limit can be."""
+"""The least limit, in characters."""
 
 LONG = 30
-"""A part of more lines than this is folded."""
+"""The number of lines above which a part is folded."""
 
 LONGEST = 1_000
-"""The characters that stay of a line in a fence where a comment is too long."""
+"""The number of characters kept of a fenced line in a comment that is too long."""
 
 _LEFT_OUT = "\n_{} left out here: `miltext diff` shows all._\n"
 _ROOM = len(_LEFT_OUT) + 40
@@ -41,17 +43,16 @@ _WORDS = re.compile(r"(?:[A-Za-z0-9 ,()+-]|\.\d|: )*")
 """Words without a meaning in Markdown."""
 
 _SPAN = re.compile(r"[^\s`|]([^`|]*[^\s`|])?")
-"""Text that can come between backticks, in a table too."""
+"""Text that can be between backticks, also in a table."""
 
 _ENTITIES = {ord(sign): f"&#{ord(sign)};" for sign in "`|*_~\\[]@:$#"}
-"""Characters with a meaning in Markdown, or for GitHub in a text, as HTML has them."""
+"""HTML entities of characters with a meaning in Markdown or on GitHub."""
 
 
 @dataclass(frozen=True)
 class _Section:
-    """Lines that are together: the opening, the closing, and one line for each finding.
-
-    In a fence, a line can be cut anywhere.
+    """Lines of a section: the opening, the closing, and one for each finding. In a fence, a line can be cut
+    anywhere.
     """
 
     opening: str
@@ -70,7 +71,7 @@ class _Section:
         return replace(self, lines=tuple(map(_shortened, self.lines))) if self.is_fence else self
 
     def within(self, limit: int) -> _Section:
-        """Return the part with as many lines as the limit has room for."""
+        """Return the part with the lines that fit in the limit."""
         left, kept = limit - len(self.opening) - len(self.closing), 0
         for line in self.lines:
             left -= len(line)
@@ -100,7 +101,7 @@ def render_markdown(report: DiffReport, limit: int = LIMIT) -> str:
 
 
 def _cut(parts: Iterable[_Section], room: int) -> Iterator[str]:
-    """Yield the parts for which there is room, and then the number of lines for which there is none."""
+    """Yield the parts that fit, and then the number of omitted lines."""
     left_out = 0
     for part in parts:
         kept = part if len(part) <= room and not left_out else part.within(room)
@@ -115,7 +116,7 @@ def _cut(parts: Iterable[_Section], room: int) -> Iterator[str]:
 
 
 def _parts(report: DiffReport) -> Iterator[_Section]:
-    """Yield the heading with the counts, the parts that could not be compared, and then part by part the findings."""
+    """Yield the heading with the counts, the parts that could not be compared, and then the findings by part."""
     heading = f"### {code(report.old)} → {code(report.new)}\n\n"
     if report.same is False:
         counts = [f"- {code(what)}: {said(much)}\n" for what, much in report.counts]
@@ -128,9 +129,7 @@ def _parts(report: DiffReport) -> Iterator[_Section]:
 
 
 def _told(told: Iterable[Told], title: str = "") -> Iterator[_Section]:
-    """Yield the parts of the findings below a title: findings with parts of their own, a table, and lines of a
-    fence.
-    """
+    """Yield the parts of the findings below a title: findings with their own parts, a table, and fenced lines."""
     for has_parts, group in groupby(told, lambda each: each.sign == "@" and bool(each.inner)):
         if not has_parts:
             yield _fence([*group], title)
@@ -181,10 +180,10 @@ def code(text: str) -> str:
 
 
 def html_code(text: str) -> str:
-    """Return a text as code where HTML stands."""
+    """Return a text as code in HTML."""
     return f"<code>{escape(visible(text), quote=False).translate(_ENTITIES)}</code>"
 
 
 def said(text: str) -> str:
-    """Return words as they are; as code if there is anything in them that could be read otherwise."""
+    """Return words unchanged, or as code if Markdown could change their meaning."""
     return text if _WORDS.fullmatch(text) else code(text)

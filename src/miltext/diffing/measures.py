@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from miltext.diffing.structure import TensorDistance
+from miltext.evaluation.comparing.measures import decibel, distances
 from miltext.schema.dtypes import packed_size
 from miltext.schema.packing import Array, decode
 from miltext.schema.tensors import Computed
@@ -19,17 +20,17 @@ if TYPE_CHECKING:
     from miltext.schema.tensors import Tensor
 
 _PIECE = 1 << 16
-"""How many elements are compared at once, so that intermediate arrays stay in the processor's cache."""
+"""The number of elements compared at once, so that intermediate arrays stay in the processor's cache."""
 
 
 Distances: TypeAlias = Callable[[Array, Array], Array]
-"""A function that returns how far numbers are apart, one by one."""
+"""A function that returns the distances of numbers, element by element."""
 
 
 def measure(old: Tensor, new: Tensor, progress: Progress | None = None) -> TensorDistance | None:
-    """Return the distance between two tensors; None where they differ in the number of elements, or have none.
+    """Return the distance between two tensors; None if their numbers of elements differ or are 0.
 
-    Stored elements of one type are the same if their bits are; else if their values are, or both are NaN. `progress`
+    Stored elements of one type are equal if their bits are; others if their values are, or both are NaN. `progress`
     gets the number of bytes of each piece of the new one.
     """
     if old.count != new.count or not old.count:
@@ -53,8 +54,8 @@ class _DistanceSums:
         self.maximum = self.total = self.signal = self.noise = 0.0
 
     def measure(self, count: int) -> TensorDistance:
-        """Return the measure of so many elements."""
-        return TensorDistance(count, self.changed, self.maximum, self.total / count, _decibel(self.signal, self.noise))
+        """Return the measure of a number of elements."""
+        return TensorDistance(count, self.changed, self.maximum, self.total / count, decibel(self.signal, self.noise))
 
     @np.errstate(all="ignore")
     def add(self, old: Array, dtype: DType, new: Array, other: DType, *, by_bits: bool) -> None:
@@ -68,7 +69,7 @@ class _DistanceSums:
 
     @np.errstate(all="ignore")
     def add_values(self, values: Array, others: Array) -> None:
-        """Take in numbers; they are the same if they are equal, or both are NaN."""
+        """Add numbers, which count as the same if they are equal or both NaN."""
         wide, other_wide = values.astype(np.float64), others.astype(np.float64)
         self._add(wide, other_wide, (wide != other_wide) & ~(np.isnan(wide) & np.isnan(other_wide)), None)
 
@@ -77,7 +78,7 @@ class _DistanceSums:
         self.signal += _sum_of_squares(wide)
         self.changed += (changed := int(np.count_nonzero(unlike)))
         if changed:
-            apart = exactly(values, others) if exactly else _distances(wide, other_wide, unlike)
+            apart = exactly(values, others) if exactly else distances(wide, other_wide, ~unlike)[0]
             self.maximum = max(self.maximum, float(apart.max()))
             self.total += float(apart.sum())
             self.noise += float(np.einsum("i,i", apart, apart))
@@ -100,20 +101,3 @@ def _exact_distances(old: Array, new: Array) -> Array:
     """Return the absolute differences of 64-bit integers: the greater minus the lesser, modulo 2**64."""
     apart = np.maximum(old, new).astype(np.uint64) - np.minimum(old, new).astype(np.uint64)
     return apart.astype(np.float64)
-
-
-def _distances(old: Array, new: Array, unlike: Array) -> Array:
-    """Return the absolute differences: infinite where one side is not finite, 0 from NaN to NaN."""
-    apart: Array = np.abs(old - new)
-    if not np.isfinite(apart).all():
-        apart[np.isnan(apart)] = np.inf
-        apart[~unlike | (np.isnan(old) & np.isnan(new))] = 0
-    return apart
-
-
-def _decibel(signal: float, noise: float) -> float:
-    if noise == 0:
-        return math.inf
-    if signal == 0 or math.isinf(noise):
-        return -math.inf
-    return 10 * math.log10(signal / noise) if math.isfinite(signal) else math.inf

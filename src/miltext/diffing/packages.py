@@ -39,8 +39,8 @@ def _overlays(overlays: Overlays) -> Facts:
     """Return the uses of overlays by their paths, and their values of unknown use."""
     found = {each.name: quote(each.use) for each in overlays.read}
     for each in overlays.read:
-        for keys in each.unknown:
-            found[f"{each.name} {spelled(keys)}"] = json.dumps(each.value(keys), ensure_ascii=False, sort_keys=True)
+        for keys, value in each.unknown.items():
+            found[f"{each.name} {spelled(keys)}"] = json.dumps(value, ensure_ascii=False, sort_keys=True)
     return found
 
 

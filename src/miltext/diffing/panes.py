@@ -21,12 +21,10 @@ if TYPE_CHECKING:
     from miltext.pairing.pairing import PairedFunction
 
 RENAMED = "="
-"""The mark of two lines that differ only in facts that do not count: names of values, places of weights, and the tools
-that made the programs.
-"""
+"""The mark of two lines with only irrelevant differences: names of values, places of weights, and tools."""
 
 _TOLD_AT_USES = (DIFFERENT, REMOVED, ADDED)
-"""The marks of a constant's row, for constants reported at the operation which takes them."""
+"""The marks of a constant's row for constants reported at their uses."""
 
 
 class Line(NamedTuple):
@@ -89,7 +87,7 @@ class Panes:
     # ---- the places of findings
 
     def _note(self, stretch: Stretch) -> None:
-        """Note the function, operations and values of the next row."""
+        """Record the function, operations and values of the next row."""
         row, at = len(self.rows), stretch.at
         if not at:
             return
@@ -124,14 +122,14 @@ class Panes:
                 self._at.setdefault(("value", function, name_text(value.name)), row)
 
     def row_at(self, at: At) -> int | None:
-        """Return the row of a place in a report, or else of the nearest place around it; None without one."""
+        """Return the row of a place in a report, or of the nearest enclosing place; None without one."""
         for end in range(len(at), 2, -1):
             if at[:end] in self._at:
                 return self._at[at[:end]]
         return self._at.get(("function", *at[1:2]))
 
     def places(self, row: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the side, the row and the number of each line that belongs to a row: a moved line's is in another
+        """Yield the side, the row and the number of each line that belongs to a row; that of a moved line is in another
         row.
         """
         for side, (line, node) in enumerate(zip(self.rows[row].sides, self.rows[row].nodes, strict=True)):
@@ -140,7 +138,7 @@ class Panes:
                 yield side, place, found.number
 
     def constants(self, row: int) -> Iterator[int]:
-        """Yield the rows of differing constants that an operation takes: they are reported where they are used."""
+        """Yield the rows of an operation's differing constants, which are reported at their uses."""
         for side, node in enumerate(self.rows[row].nodes):
             for value in node.operands if node else ():
                 place = self._defined[side].get(value)
@@ -154,9 +152,7 @@ class Panes:
 
 
 def _places(stretch: Stretch) -> Iterator[tuple[int | None, int | None]]:
-    """Yield the lines that are in one row, by their places; differing lines between equal ones are paired in
-    order.
-    """
+    """Yield the lines of each row, by their places; differing lines between equal ones are paired in order."""
     ends = len(stretch.old), len(stretch.new)
     i, j = 0, 0
     for end, edge in [*(common(stretch.old, stretch.new) if stretch.mark == LOOSE else ()), ends]:

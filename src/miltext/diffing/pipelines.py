@@ -1,4 +1,4 @@
-"""Two pipelines compared: the parts around their models, and each model with its partner."""
+"""Comparison of two pipelines: the parts around their models, and each model with its partner."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ def _stages(pipeline: Model, above: str) -> list[Stage]:
 
 
 def _names_of_nobody(old: Model, new: Model) -> Iterator[Change]:
-    """Yield the differences in the names of pipelines beyond the names of their models."""
+    """Yield the differences in the extra names of pipelines, which belong to no model."""
     was, now = [[*map(quote, each.pipeline_names[len(each.models) :])] for each in (old, new)]
     if was != now:
         yield Change("name", "of no model", ", ".join(was) or None, ", ".join(now) or None)
 
 
 def paired(old: Sequence[Stage], new: Sequence[Stage]) -> list[Pair]:
-    """Return the models of two pipelines in pairs: by a name that each has once, and the others by their place.
+    """Return the models of two pipelines in pairs: by unique names, and the others by position.
 
-    Only models of one kind are a pair. They come in the order of the new models; a removed model keeps its place.
+    Only models of the same kind are paired. The order is that of the new models; a removed model keeps its place.
     """
     partners: dict[int, int] = {}
     named = [dict(_names(side)) for side in (old, new)]
@@ -80,7 +80,7 @@ def _empty_names(old: Model, new: Model) -> Iterator[Change]:
 
 
 def _compared(pair: Pair, how: How) -> Difference | None:
-    """Return the differences of two models of one kind; None where there is only one."""
+    """Return the differences of two models of the same kind; None if one is missing."""
     old, new = pair
     if old is None or new is None:
         return None
@@ -98,8 +98,8 @@ def _inside(old: Stage, new: Stage, how: How) -> Difference:
 
 
 def compare_others(old: Stage, new: Stage, how: How) -> Difference:
-    """Return the differences of two models of other kinds than ML Programs and pipelines: by their messages or, where
-    both are compiled, by files.
+    """Return the differences of two models of other kinds than ML Programs and pipelines: by their messages or, if both
+    are compiled, by files.
     """
     a, b = old.model, new.model
     changes = changes_around(a, b, how)

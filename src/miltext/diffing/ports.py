@@ -1,4 +1,4 @@
-"""The surface of a model for callers: the functions, and the inputs, outputs and states of each."""
+"""The interface of a model for callers: the functions, and the inputs, outputs and states of each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import ArrayFeatureType, FunctionDescription, ModelDescription, ValueType
 
 MAIN = "main"
-"""The function of a model that has only one, and does not name it."""
+"""The only function of a model that does not name it."""
 
 
 _MANY = {
@@ -37,8 +37,8 @@ _MANY = {
 class Port(NamedTuple):
     """An input, an output or a state.
 
-    `kind` is its kind, without sizes, as in `fp32` or `image, RGB`. `shapes` are the sizes that it may have, each of
-    them one way; none where they are not stated. `is_needed`: a caller has to give it.
+    `kind` is its kind, without sizes, as in `fp32` or `image, RGB`. `shapes` are the alternatives of its sizes; none if
+    they are not stated. `is_needed` is true if callers must pass it.
     """
 
     kind: str
@@ -50,7 +50,7 @@ class Port(NamedTuple):
         return " ".join(filter(None, (self.kind, shapes))) + ("" if self.is_needed else ", optional")
 
     def has_all(self, other: Port) -> bool:
-        """Return whether it allows each shape that another port allows; also where either states no shapes."""
+        """Return whether it allows all shapes of another port, or either states none."""
         if not (self.shapes and other.shapes):
             return True
         return all(any(_is_within(each, own) for own in self.shapes) for each in other.shapes)
@@ -64,9 +64,9 @@ Function: TypeAlias = "Mapping[str, Ports]"
 
 
 class Surface(NamedTuple):
-    """The functions of a model by name, and which of them is called without a name.
+    """The functions of a model by name, and the function that is called without a name.
 
-    `has_several`: callers can name one.
+    `has_several` is true if callers can choose one.
     """
 
     functions: dict[str, Function]
@@ -75,9 +75,7 @@ class Surface(NamedTuple):
 
 
 def surface_of(model: Model, described: bool) -> Surface:
-    """Return the surface of a model for callers: from its description or, unless it is `described`, from its
-    program.
-    """
+    """Return the interface of a model for callers: from its description if `described`, else from its program."""
     typed = interfaces(model.program) if model.type == PROGRAM else {}
     description = model.description
     if description is None or not described:
@@ -93,7 +91,7 @@ def surface_of(model: Model, described: bool) -> Surface:
 
 
 def _optional(description: ModelDescription | None) -> set[str]:
-    """Return the inputs that a description lets callers leave out."""
+    """Return the optional inputs of a description."""
     if description is None:
         return set()
     inputs = [*description.input, *(each for function in description.functions for each in function.input)]
@@ -108,7 +106,7 @@ def _typed(sides: Mapping[str, Types], optional: Collection[str]) -> Function:
 
 
 def _described(around: ModelDescription | FunctionDescription, typed: Interface | None) -> Function:
-    """Return the ports of a description; shapes of outputs that it leaves out are taken from the program."""
+    """Return the ports of a description; omitted shapes of outputs are taken from the program."""
     sides = {side: ports_of(getattr(around, side)) for side in SIDES}
     for name, port in sides["output"].items():
         made = _of_type(typed.outputs.get(name)) if typed else port
@@ -123,7 +121,7 @@ def ports_of(features: Iterable[FeatureDescription]) -> dict[str, Port]:
 
 
 def _of_type(kind: ValueType | None) -> Port:
-    """Return a port of the type that a program states."""
+    """Return a port of a type in a program."""
     if kind is None:
         return Port("unknown")
     inner = kind.stateType.wrappedType if kind.WhichOneof("type") == "stateType" else kind
@@ -165,7 +163,7 @@ def _element(array: ArrayFeatureType) -> str:
 
 
 def _shapes(feature: FeatureDescription) -> tuple[Sizes, ...]:
-    """Return the sizes that an array or an image may have."""
+    """Return the allowed sizes of an array or an image."""
     found = flexible(feature)
     if found is None or not (found.default or found.shapes or found.ranges):
         return ()

@@ -1,4 +1,4 @@
-"""Two programs, or models with a program, compared by structure, with the parts around them."""
+"""Comparison of two programs, or models with a program, by structure, with the parts around them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Message, ModelDescription, Program
 
 SOURCES = ("mlpackage", "mlmodel")
-"""The kinds of models that compiled ones are made of."""
+"""The kinds of models that are sources of compiled ones."""
 
 
 class How(NamedTuple):
@@ -92,8 +92,8 @@ def _read(side: DiffSide, keys: Keys, other: DiffSide) -> _Read:
 
 
 def _as_source(program: Program, description: ModelDescription | None, other: Program) -> None:
-    """Undo the changes that the compiler makes to each program: its flexible shapes, and the order of inputs where the
-    other program has a different one.
+    """Undo the changes of the compiler in each program: flexible shapes, and the order of inputs if that of the other
+    program differs.
     """
     take_shapes(program)
     if description is not None:

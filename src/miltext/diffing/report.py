@@ -1,4 +1,4 @@
-"""The findings of a Difference as data: the one sequence of which text, Markdown and HTML are renderings."""
+"""The findings of a Difference as data, which text, Markdown and HTML render."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ class Told(NamedTuple):
 
 
 class DiffReport(NamedTuple):
-    """All findings of a Difference: the two names, whether they are the same, the sentence for that unless they differ,
-    the parts that could not be compared, the changes, and the counts: each part with differences, and how many.
+    """All findings of a Difference: the two names, whether they are the same, the sentence about that unless they
+    differ, the parts that could not be compared, the changes, and the number of differences in each part.
     """
 
     old: str
@@ -89,7 +89,7 @@ def report(difference: Difference, *, full: bool) -> DiffReport:
 
 
 def _found(difference: Difference, limit: int, model: str) -> Iterator[Told]:
-    """Yield all differences in the model of that path."""
+    """Yield all differences in the model at a path."""
     yield from _changes(difference.changes)
     for function in difference.functions:
         yield _function(function, limit, model)
@@ -109,7 +109,7 @@ def path_of(model: ModelDifference, above: str) -> str:
 
 
 def _changes(changes: Sequence[Change], at: At = ()) -> Iterator[Told]:
-    """Yield the changes of anything but an operation."""
+    """Yield the changes outside of operations."""
     for change in changes:
         sign = "+" if change.old is None else "-" if change.new is None else "~"
         yield Told(sign, (change_text(change, with_kind=True),), at=at)
@@ -173,7 +173,7 @@ def _more(listed: Sequence[object], limit: int) -> Iterator[Told]:
 
 
 def _weights(weights: WeightDifference, limit: int, model: str) -> Iterator[Told]:
-    """Yield the weights, if any differ; where not all are listed, the most different ones come first."""
+    """Yield the weights, if any differ; a cut list begins with the most different ones."""
     if not weights.changed:
         return
     listed = list(weights.changed)

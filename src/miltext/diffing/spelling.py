@@ -1,6 +1,5 @@
-"""Parts of a Program as a reader of a difference sees them.
-
-They are MIL text with decimal floats; a long literal is its number of elements, and a weight is its place.
+"""Parts of a Program in a difference, as MIL text with decimal floats; a long literal is shown as its number of
+elements, a weight as its place.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Function, NamedValueType, Operation, TensorValue, Value
 
 SHOWN = 16
-"""Tensors of up to this many elements are shown; of longer ones, their distance."""
+"""The greatest number of elements of a shown tensor; of longer ones, the distance is shown."""
 
 
 class Spelling(Printer):
@@ -43,7 +42,7 @@ class Spelling(Printer):
         return self._parameters(inputs)
 
     def opset(self, opset: str) -> str:
-        """Return an opset as the text has it."""
+        """Return an opset in the text's spelling."""
         return self._opset(opset) if opset else ""
 
     def function(self, name: str, function: Function) -> str:

@@ -17,8 +17,8 @@ class TensorDistance:
 
     `changed` of the `count` elements are not the same. `maximum` and `mean` are of the absolute differences, over all
     elements; `snr` is the signal-to-noise ratio in dB, ten times the decimal logarithm of the sum of the old values'
-    squares by the sum of the differences' squares: infinite where there is no difference. A change from or to an
-    infinity or NaN makes the three infinite. They are None for truth values.
+    squares by the sum of the differences' squares: infinite without a difference. A change from or to an infinity or
+    NaN makes the three infinite. They are None for truth values.
     """
 
     count: int
@@ -30,7 +30,7 @@ class TensorDistance:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change from `old` to `new`, in MIL text apart from weights and long literals; None where it is absent.
+    """A change from `old` to `new`, in MIL text apart from weights and long literals; None for an absent one.
 
     `kind` is the changed part: of an operation its `operation` (the type), an `argument` or `attribute`, the `type` of
     an output, its number of `outputs` or of `blocks`; of a block or function its `opset`, an `attribute`, an `input`'s
@@ -39,9 +39,9 @@ class Change:
     the schema does not know, or its `contents`, if its kind is not read; of a compiled model a part of its `analytics`
     or its `metadata.json`, or a `file`, by its size and digest; of a package an `overlay` or a value of unknown use in
     it, an `own text` of the model under an overlay, or an `item` of unknown use; of a model in a pipeline its `name`
-    there, or its `place`; of a pipeline its `names`, where they are empty. `name` is its name, where there are several.
-    Values of the old program have their new names. An argument may be a constant that changed: `also` are the other
-    arguments that take the same one, as ("conv", "strides").
+    there, or its `place`; of a pipeline its `names`, where they are empty. `name` is its name, if there are several.
+    Values of the old program have their new names. For a changed constant as an argument, `also` lists the other
+    arguments with the same constant, as ("conv", "strides").
     """
 
     kind: str
@@ -55,7 +55,9 @@ class Change:
 @dataclass(frozen=True, slots=True)
 class Rename:
     """A changed name: of an `input` or `output` of a function, of another `value`, or of an operation, in its attribute
-    `name`. `of` is the new label of the operation, where it has a name.
+    `name`.
+
+    `of` is the new label of an operation with a name.
     """
 
     kind: str
@@ -88,8 +90,10 @@ class RemovedOperation(UnpairedOperation):
 
 @dataclass(frozen=True, slots=True)
 class ChangedOperation:
-    """An operation that differs, by itself or in its inner `blocks`. `used_as` are the first few arguments that take a
-    constant, as ("conv", "strides"). Indexes refer to the two blocks.
+    """An operation that differs itself or in its inner `blocks`.
+
+    `used_as` are the first few uses of a constant as an argument, as ("conv", "strides"). Indexes refer to the two
+    blocks.
     """
 
     name: str
@@ -103,9 +107,9 @@ class ChangedOperation:
 
 @dataclass(frozen=True, slots=True)
 class MovedOperations:
-    """Operations, one after the other in both programs, at another place relative to the operations in order.
+    """Operations that are consecutive in both programs, at another place relative to the others.
 
-    `after` is the label of the operation that now comes before them; None where they are the first.
+    `after` is the label of the operation now before them; None if they are the first.
     """
 
     names: tuple[str, ...]
@@ -135,7 +139,7 @@ class BlockDifference:
         return self.status == "changed" and not (self.changes or self.renamed or self.operations)
 
     def walk(self) -> Iterator[BlockDifference]:
-        """Yield this block, and then the blocks inside its changed operations, at any depth."""
+        """Yield this block, and then all blocks inside its changed operations."""
         yield self
         for operation in self.changed:
             for block in operation.blocks:
@@ -166,7 +170,7 @@ class BlockDifference:
 class FunctionDifference:
     """The differences of a function. `status` is as in a block; `text` is its head, without the blocks.
 
-    `old_name` differs from `name` where it was renamed. `operations` is the number of operations of an added or removed
+    `old_name` differs from `name` after a renaming. `operations` is the number of operations of an added or removed
     function.
     """
 
@@ -203,7 +207,7 @@ class ModelDifference:
 
 @dataclass(frozen=True, slots=True)
 class WeightPlace:
-    """The place of a weight: a file, as the program names it, and the offset of the record in it."""
+    """The place of a weight: the file name in the program, and the offset of the record."""
 
     file: str
     offset: int
@@ -211,12 +215,12 @@ class WeightPlace:
 
 @dataclass(frozen=True, slots=True)
 class WeightChange:
-    """A weight, or another long tensor, of which only the elements differ: its function, operation and parameter, its
-    type, and its old and new place (None for a value in the program itself).
+    """A weight or another long tensor with different elements: its function, operation and parameter, its type, and its
+    old and new place (None for a value in the program itself).
 
-    `measure` is None where a weight file could not be read, and the places were compared instead. A weight with a new
-    form of compression, or without it now, has an `old_form` and a `new_form`, as in `fp16` and `4-bit palette`: the
-    measure compares the decompressed numbers, and the parts of each are not reported.
+    `measure` is None if a weight file could not be read, so that places were compared. A weight with a new form of
+    compression, or without it now, has an `old_form` and a `new_form`, as in `fp16` and `4-bit palette`: the measure
+    compares the decompressed numbers, and the parts of each are not reported.
     """
 
     function: str

@@ -1,4 +1,4 @@
-"""The words for each part of a Difference, which all forms for people share."""
+"""The words for each part of a Difference, shared by all forms for people."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ USES = 3
 """Number of arguments named among the users of a constant."""
 
 _TOLD = {"operation", "type", "outputs", "blocks"}
-"""The kinds of changes of an operation with a title of their own; arguments and attributes have names."""
+"""The kinds of changes of an operation with their own title; arguments and attributes have names."""
 
 
 # ---- functions and operations
@@ -87,7 +87,7 @@ def uses_text(uses: Sequence[tuple[str, str]]) -> str:
 
 
 def apart(measure: TensorDistance) -> str:
-    """Return how far two tensors are apart."""
+    """Return the distance of two tensors in words."""
     if not measure.changed:
         return f"the same {tally(measure.count, 'element')}"
     text = f"{measure.changed} of {tally(measure.count, 'element')}"
@@ -97,7 +97,7 @@ def apart(measure: TensorDistance) -> str:
 
 
 def told_renames(renamed: Sequence[Rename]) -> list[Rename]:
-    """Return the renames to show: no rename of an operation where its values have other names, too."""
+    """Return the renames to show, without those of operations whose values were renamed."""
     named = {rename.new for rename in renamed if rename.kind != "name"}
     return [each for each in renamed if each.kind != "name" or named.isdisjoint(each.of.split(", "))]
 

@@ -1,1 +1,4 @@
-"""Drafts and models: `building`, a draft to a model; `writing`, a Program to a draft. Importing it costs nothing."""
+"""Drafts and models: `building`, a draft to a model; `writing`, a Program to a draft.
+
+An import of this package is cheap.
+"""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.building.build import COMPILED, prepare, write
+from miltext.building.build import prepare, write
 from miltext.building.choices import BuildChoices, BuildOptions
 from miltext.containers.opening import open_model
 from miltext.diagnostics import ModelError, ParseError
@@ -17,7 +17,6 @@ from miltext.syntax.keywords import taking
 if TYPE_CHECKING:
     import os
 
-    from miltext.building.new_model import NewModel
     from miltext.diagnostics import Diagnostic
 
 
@@ -33,7 +32,8 @@ def build(asked: _BuildRequest) -> list[Diagnostic]:
     """Write an `.mlpackage`, `.mlmodel` or `.mlmodelc` with the program of `source`; return the warnings there are.
 
     Both it and `original` are models, or paths of models. With `original`, all else comes from that model: description,
-    metadata, weights; `model` names the model of its pipeline whose program is replaced. Without it, a `source` that is
+    metadata, weights; `model` names the model of its pipeline whose program is replaced, by default the only ML
+    Program. Without an original, a `source` that is
     a whole model is written as it is, a compiled one turned back, and for a program by itself the description is made
     from its types, and its weights are in the folder that it is in, unless they are given. `weights` gives a
     folder, a mapping of files by the names that the program has for them, below `@model_path`, or several of these:
@@ -88,16 +88,10 @@ def build_as_chosen(source: Model, output: Path, choices: BuildChoices) -> list[
         refuse_text(source, choices, failure)
         raise
     else:
-        found = judge(new, source, choices) if choices.check else []
-        return [*found, *_write(new, source, output, choices)]
+        return [*judge(new, source, output, choices), *write(new, source, output, choices)]
     whole, found = draft.model, draft.findings
     if choices.check:
         judge_draft(found, source, choices)
     with draft.telling():
-        return [*found, *_write(prepare(whole, output, choices), whole, output, choices)]
-
-
-def _write(new: NewModel, source: Model, output: Path, choices: BuildChoices) -> list[Diagnostic]:
-    """Write a prepared model; return the warnings, for a compiled model with the warnings that a check of it finds."""
-    is_judged = choices.check and output.suffix.lower() == COMPILED
-    return [*(judge_compiled(new) if is_judged else ()), *write(new, source, output, choices)]
+        new = prepare(whole, output, choices)
+        return [*found, *judge_compiled(new, output, choices), *write(new, whole, output, choices)]

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.arrays import Arrays
-from miltext.checking.drafts import draft_notice, marker_of
+from miltext.checking.drafts import draft_notice, draft_types, marker_of
 from miltext.checking.findings import in_order, located
 from miltext.checking.ignores import GAPS, without_ignored
 from miltext.checking.retyping import retype
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from miltext.checking.draft_types import DraftTypes
     from miltext.checking.retyping import Inputs, Retyped
     from miltext.diagnostics import Diagnostic
     from miltext.models.model import Model
@@ -68,6 +69,15 @@ class Draft:
     def read(self) -> Recovered:
         """The text, read past its errors, in the long spelling, with its Program."""
         return recover(self.text)
+
+    @cached_property
+    def types(self) -> DraftTypes:
+        """The inferred types, which are also in the Program of `read`."""
+        return draft_types(self.read, Arrays(folder_of(self.path)))
+
+    def retyped(self, inputs: Inputs | None = None, weights: Path | None = None) -> Retyped:
+        """Return the text with its types of outputs inferred anew, as `retype` does."""
+        return retype(self.read, self.text, Arrays(folder_of(self.path)), inputs, weights)
 
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:
@@ -199,7 +209,7 @@ def complete(text: str, path: str | None = None, asked: Collection[str] = ()) ->
 @with_room
 def complete_anew(text: str, path: str | None = None, asked: Collection[str] = ()) -> Completed:
     """Complete a text as `complete` does, with all types of outputs that follow inferred anew."""
-    retyped = retype(recover(text), text, Arrays(folder_of(path)))
+    retyped = Draft(text, path).retyped()
     with _told_in(text, retyped.written.text, retyped.written.told):
         whole, found = complete(retyped.written.text, path, asked)
     return Completed(whole, _found_anew(retyped, found))
@@ -213,10 +223,10 @@ def infer_anew(text: str, path: str | None, ask: Callable[[Program], Inputs], we
     constants in weight files are in the folder `weights`. The result may have errors; it is None where an error
     prevents inference.
     """
-    read = recover(text)
-    if read.program is None or errors_in(read.diagnostics):
+    draft = Draft(text, path)
+    if draft.read.program is None or errors_in(draft.read.diagnostics):
         return Completed(None, check(text, path=path))
-    retyped = retype(read, text, Arrays(folder_of(path)), ask(read.program), weights)
+    retyped = draft.retyped(ask(draft.read.program), weights)
     made = retyped.written.text
     return Completed(None if retyped.types.open else made, _found_anew(retyped, check(made, path=path)))
 

@@ -1,4 +1,4 @@
-"""Folding: a Program as people would write it, with constants where they are used, without redundant arguments.
+"""Folding of a Program for people, with constants at their uses, and without redundant arguments.
 
 Nesting finds the operations and weights that may be inside others.
 """

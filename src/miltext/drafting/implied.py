@@ -1,7 +1,6 @@
 """The parts that the marker in a draft's head implies: names of operations, constants of their own, defaults.
 
-`infer` writes these out by a rule, `checking/spelled_out`. The parts that it would write anew are taken out of a
-Program.
+`infer` writes these out by a rule, `checking/spelled_out`. The parts that it restores are removed from a Program.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.building.build import COMPILED
 from miltext.building.new_model import models_with_programs, way_to
 from miltext.checking.programs import as_diagnostics, findings_in
 from miltext.diagnostics import MiltextError, ModelError, Note, ParseError, PrintError, codes, line_and_column, warning
@@ -20,6 +21,8 @@ from miltext.printing.printing import to_text
 from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from miltext.building.choices import BuildChoices
     from miltext.building.new_model import NewModel
     from miltext.checking.findings import Finding
@@ -56,14 +59,14 @@ class Written(NamedTuple):
     is_edited: bool
 
 
-def judge(new: NewModel, source: Model, choices: BuildChoices) -> list[Diagnostic]:
+def judge(new: NewModel, source: Model, output: Path, choices: BuildChoices) -> list[Diagnostic]:
     """Return the findings of `check` in the programs of a model prepared from `source`, which are warnings.
 
-    Spans point into the text of the source, if it has one. Raise ParseError or ModelError, with all findings in a
-    program, for errors that its original does not have.
+    There are none if the choices want no check. Spans point into the text of the source, if it has one. Raise
+    ParseError or ModelError, with all findings in a program, for errors that its original does not have.
     """
     told: list[Diagnostic] = []
-    for written in _written(new, source, choices):
+    for written in _written(new, source, choices) if choices.check else ():
         findings = _once(_beside_original(_findings(written.program, written.model.text), written))
         text = _text_of(written, is_needed=bool(findings))
         found = [each for each in as_diagnostics(findings, text) if each.severity != KNOWN]
@@ -71,14 +74,16 @@ def judge(new: NewModel, source: Model, choices: BuildChoices) -> list[Diagnosti
             refused = ParseError if text is not None and text == source.text else ModelError
             raise refused(_with_way_out(found), text=text, path=written.name)
         told += found if text == source.text else [_unplaced(each, text, written.name) for each in found]
-    return told
+    return [*told, *judge_compiled(new, output, choices)]
 
 
-def judge_compiled(new: NewModel) -> Iterator[Diagnostic]:
-    """Yield warnings of descriptions that do not fit the programs of a model to be compiled.
+def judge_compiled(new: NewModel, output: Path, choices: BuildChoices) -> Iterator[Diagnostic]:
+    """Yield warnings of descriptions that do not fit the programs of a model, if it is to be compiled and checked.
 
     `check` reports the same about the compiled model. The behaviour of Core ML on such a model is unknown.
     """
+    if not choices.check or output.suffix.lower() != COMPILED:
+        return
     from miltext.checking.compiled.program import description_findings
 
     for index, spec in enumerate(models_with_programs(new.spec)):
@@ -116,7 +121,7 @@ def judge_draft(found: list[Diagnostic], source: Model, choices: BuildChoices) -
     Raise ParseError with all findings.
     """
     unknown = [each for each in found if each.code in UNKNOWN]
-    original = choices.original.select(choices.model).program if unknown and choices.original else None
+    original = choices.original.select_only(choices.model).program if unknown and choices.original else None
     known = Counter(each.message for each in (findings_in(original) if original is not None else ()))
     new = [each for each in unknown if not _is_taken(known, each.message)]
     if new:
@@ -145,7 +150,7 @@ def _written(new: NewModel, source: Model, choices: BuildChoices) -> Iterator[Wr
     """Yield the programs to judge: the new program of an original, or all programs of a model written as it is."""
     original, is_edited = choices.original, choices.edit is not None
     if original is not None and (original is not source or is_edited):
-        chosen = original.select(choices.model)
+        chosen = original.select_only(choices.model)
         program = way_to(chosen, original, new.spec)[-1].mlProgram
         yield Written(program, source, source.name, lambda: chosen.program, is_edited)
     elif source.kind not in WITH_DESCRIPTION:

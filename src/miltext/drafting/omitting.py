@@ -63,7 +63,7 @@ def gaps_of(program: proto.Program, spelling: Spelling, whole: Set[Path]) -> set
 
 @dataclass(slots=True, eq=False)
 class _OpenConstant:
-    """A `const` that may state no type, at a path; its uses decide whether they all give it back."""
+    """A `const` at a path whose type may be omitted, if all of its uses restore it."""
 
     place: Path
     literal: str
@@ -80,7 +80,7 @@ class _OpenConstant:
         return self.operand.type is not None
 
     def settle(self) -> None:
-        """Let the operand have its type and value."""
+        """Give the operand its type and value."""
         stated = self.value.stated.type
         self.operand.settle(stated, partial(read_value, self.value.message, stated))
 
@@ -162,7 +162,7 @@ class _Omission(UsualWalk):
         return True
 
     def close(self, constant: _OpenConstant) -> None:
-        """Let a constant state its type after all."""
+        """Restore the declared type of a constant."""
         constant.settle()
         self.gaps.discard(constant.output)
         del self.open[constant.operand]

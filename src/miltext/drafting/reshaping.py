@@ -1,4 +1,4 @@
-"""Reshaping: a text whose inputs have other sizes, with all that follows from them."""
+"""Reshaping of a text to other sizes of its inputs, with all dependent changes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 NOT_ALL_FIT = Note("where only some sizes of a range fit, list those as `enumeratedShapes` with `build --description`")
 
 ENDS = 2
-"""How many of the tried sizes are ends of a range."""
+"""The number of tried sizes that are ends of a range."""
 
 
 def reshape(

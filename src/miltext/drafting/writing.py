@@ -1,20 +1,19 @@
-"""Writing drafts: a Program as text that `infer` makes the same Program of, with as little in it as that takes."""
+"""Writing of drafts: the shortest text of a Program that `infer` turns into the same Program."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking.drafts import draft_types
 from miltext.checking.programs import verify
 from miltext.checking.spelled_out import spelled_out
 from miltext.diagnostics import Diagnostic
+from miltext.drafting.draft import Draft
 from miltext.drafting.draft_printer import DraftPrinter, literal_of
 from miltext.drafting.folding import folded, movable
 from miltext.drafting.implied import Implied, implied
 from miltext.drafting.omitting import STATEMENT, gaps_of
 from miltext.parsing.parser import parse
-from miltext.parsing.recovery import recover
 from miltext.printing.printer import Printer
 from miltext.printing.printing import pieces
 from miltext.printing.renaming import rename_values
@@ -32,12 +31,11 @@ if TYPE_CHECKING:
 
     from miltext.checking.draft_types import DraftTypes
     from miltext.checking.findings import Finding
-    from miltext.parsing.recovery import Recovered
     from miltext.schema.proto import Message, Program
     from miltext.weights.printing import Spell
 
 ROUNDS = 4
-"""How often a draft is written anew, with more in it, before the Program is written in full."""
+"""The number of attempts with longer drafts before the Program is written in full."""
 
 _IN_FULL = "this is written in full, since `miltext infer` refuses a draft with errors; `miltext check` lists them: "
 
@@ -126,11 +124,10 @@ def _proved(program: Program, style: Style, *, is_moved: bool = False, is_marked
     for _ in range(ROUNDS):
         short = implied(program, style.dialect, kept) if is_marked else Implied(program, [], {})
         draft = _draft(short, style, whole, is_moved)
-        read = recover("".join(draft.printer(style).draft(draft.program)))
-        types = draft_types(read)
-        if wrong := _wrong(read, types, draft.program, is_moved):
+        written = Draft("".join(draft.printer(style).draft(draft.program)))
+        if wrong := _wrong(written, draft.program, is_moved):
             whole = whole | (wrong if not wrong <= whole else _statements(draft.program))
-        elif short.words and (wrong := _different(_spelled_out(types), program)):
+        elif short.words and (wrong := _different(_spelled_out(written.types), program)):
             kept = kept | {short.owners.get(path, path) for path in wrong}
             whole = set()
         else:
@@ -152,8 +149,9 @@ def _draft(short: Implied, style: Style, whole: set[Path], is_moved: bool) -> _D
     return draft
 
 
-def _wrong(read: Recovered, types: DraftTypes, program: Program, is_moved: bool) -> set[Path]:
+def _wrong(written: Draft, program: Program, is_moved: bool) -> set[Path]:
     """Return the paths of the statements that inference reads differently."""
+    read, types = written.read, written.types
     if read.program is None or read.diagnostics or types.diagnostics:
         return _statements(program)
     told = [*(finding.path for finding in types.findings), *types.unknown, *types.strange, *types.open]

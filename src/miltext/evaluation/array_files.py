@@ -1,4 +1,4 @@
-"""Inputs from files: `.npy` and `.npz` as numpy writes them, and pictures. Nothing in them is ever unpickled."""
+"""Inputs from files: numpy's `.npy` and `.npz`, and pictures. Files are never unpickled."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def read_inputs(
 ) -> dict[str, Carried]:
     """Return the arrays of `.npz` archives and of the `named` files by name; a named file takes precedence.
 
-    A named file is a `.npy`, or a picture where the feature of that name is an image. Raise MiltextError: MIL836 for a
-    file that cannot be read, and a name in two archives; MIL839 where a picture needs pillow.
+    A named file is a `.npy`, or a picture if its feature is an image. Raise MiltextError: MIL836 for an unreadable
+    file, and a name in two archives; MIL839 for a picture without pillow.
     """
     found: dict[str, Carried] = {}
     for path in map(Path, archives):

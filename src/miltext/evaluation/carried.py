@@ -1,4 +1,4 @@
-"""Names for values that callers give to programs and get from them, whose types the program declares."""
+"""Types of the values that callers pass to programs and receive from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of a rule as the outputs that an op declares."""
+"""Results of a rule in the declared types of an op's outputs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FAILURES = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError)
 
 
 def outputs_of(result: Carried, types: Sequence[Type]) -> list[Carried]:
-    """Return the results of a rule as values of the types declared. Raise UnfitValues for a result of another shape."""
+    """Return the results of a rule as values of the declared types. Raise UnfitValues for a result of another shape."""
     results = result if isinstance(result, tuple) else (result,)
     return [_declared(*pair) for pair in zip(results, types, strict=True)] if types else []
 

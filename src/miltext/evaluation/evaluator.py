@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from miltext.ir.functions import Function
 
 COMPUTING = ("float32", "native")
-"""The types in which fp16 can be computed."""
+"""The possible types for computing fp16."""
 
 HIDDEN = "name an output of an operation, or an input; `miltext print` shows them all"
 
@@ -56,24 +56,24 @@ def run(
     """Return the outputs of a model's function for these inputs: numpy arrays by name.
 
     `model` is a Model, a Program, MIL text (a draft, too) or the path of any of these. `weights` is the folder of the
-    weight files, where it is not the model's own. `function` is the function to run; without a `main`, the
-    description's default function, or the only one, takes its place. `compute` is "float32", in which fp16 is computed
-    and then rounded after each operation, or "native", to compute in the declared types.
+    weight files if it is not the model's own. `function` is the function to run; without a `main`, it is the
+    description's default function, or the only one. `compute` is "float32", in which fp16 is computed and then rounded
+    after each operation, or "native", to compute in the declared types.
 
     `inputs` are arrays by name, or values that numpy converts to an array; for an image, a picture of pillow's, too. An
     array has a shape that the description allows, and numbers within the declared data type; floats are rounded.
     `state` has the array of each state, from one call to the next: it is empty at first, when states are zeros, and
     holds them afterwards, unless the run fails. `seed` makes random operations repeatable.
 
-    `values` are names of further inner values to return, or "all" for each output of an operation. They stay in memory:
-    all of them together. Of a value in a loop, the last is kept; in a block that did not run, none is. A name means the
-    value in the function's own block first: an inner block's value of the same name is not returned. Constants among
-    them are read-only views of the weights; all other arrays are the caller's own, of the declared shape and data type.
-    A string is an array of numpy's strings, a list a Python list, and the probabilities of `classify` a dict.
+    `values` are names of further inner values to return, or "all" for each output of an operation. They all stay in
+    memory. Of a value in a loop, the last one is kept; a block that did not run has none. A name means the value in the
+    function's own block first: an inner block's value of the same name is not returned. Constants among them are
+    read-only views of the weights; all other arrays are the caller's own, of the declared shape and data type. A string
+    is an array of numpy's strings, a list a Python list, and the probabilities of `classify` a dict.
 
     Raise ParseError and ModelError as `load` and `build` do, and WeightsError for weights. Raise MiltextError before
-    anything runs: with all errors that `check` finds; MIL830 where there is no rule; MIL831 to MIL835 for inputs and
-    states, of which MIL835 is NaN or an infinity without `allow_nan`; MIL837 for an unknown function or value. Raise
+    anything runs: with all errors that `check` finds; MIL830 for an operation without a rule; MIL831 to MIL835 for
+    inputs and states, MIL835 for NaN or infinity without `allow_nan`; MIL837 for an unknown function or value. Raise
     MiltextError (MIL838) for an operation without a result.
     """
     evaluator = Evaluator(model, function, weights=weights, compute=compute)
@@ -81,9 +81,9 @@ def run(
 
 
 class Evaluator:
-    """One function of a program, checked and planned once, for any number of runs.
+    """A function of a program, checked and planned once, for any number of runs.
 
-    Arguments and errors are described at `miltext.run`. With `check=False`, the program is taken to be right. `inputs`,
+    Arguments and errors are described at `miltext.run`. With `check=False`, the program is not checked. `inputs`,
     `states` and `outputs` are the types of the function's inputs, states and outputs, by name; `features` has further
     facts of the description about inputs and outputs.
     """
@@ -247,7 +247,7 @@ class Evaluator:
         if values == "all":
             return own | inside
         known = own | inside | self.inputs.keys()
-        asked = {values} if isinstance(values, str) else {*values}
+        requested = {values} if isinstance(values, str) else {*values}
         unknown = [
             error(
                 codes.UNKNOWN_RUN_NAME,
@@ -255,11 +255,11 @@ class Evaluator:
                 None,
                 Note(HIDDEN),
             )
-            for name in sorted(asked - known)
+            for name in sorted(requested - known)
         ]
         if unknown:
             raise MiltextError(unknown, path=self.subject.name)
-        return asked
+        return requested
 
     def of_step(self, made: Made) -> Iterator[tuple[str, Any, Type]]:
         """Yield the values made by a step: names, values and declared types.

@@ -1,4 +1,4 @@
-"""Errors that keep a program from being run, or stop it, located at the operation."""
+"""Errors before and during a run, located at the operation."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class OperationFailure(MiltextError):
 
 
 def _called(step: Step) -> str:
-    """Return the name of an operation in a message: its first output, where it has one."""
+    """Return the name of an operation in a message: its first output, if any."""
     operation = f"`{step.operation.type}`"
     return f"{named(step.names[0])}, of {operation}," if step.names else operation
 
@@ -56,7 +56,7 @@ def _called(step: Step) -> str:
 
 
 def without_rule(block: Block, path: Path) -> list[Finding]:
-    """Return a finding at the first operation of each type in a block that no rule computes."""
+    """Return a finding at the first operation of each type without a rule in a block."""
     first: dict[str, Path] = {}
     for place, part in block.parts(path):
         if isinstance(part, Op) and part.type not in RULES:
@@ -70,7 +70,7 @@ def _no_rule(op_type: str) -> str:
 
 
 def refuse_unreadable(subject: Subject, plan: Plan, constants: Constants) -> None:
-    """Refuse a plan with constants that cannot be read, with the first of each problem.
+    """Refuse a plan with unreadable constants; report the first of each problem.
 
     Raise WeightsError for weight files, MiltextError (MIL838) for values that contradict their types.
     """
@@ -81,16 +81,16 @@ def refuse_unreadable(subject: Subject, plan: Plan, constants: Constants) -> Non
             first.setdefault(problem.message, (each.path, problem))
     if not first:
         return
-    told = []
+    reported = []
     for path, problem in first.values():
         (found,), text = subject.told([Finding(path, problem.code, problem.message)])
-        told.append(found._replace(notes=problem.notes))
-    kind = MiltextError if any(each.code == codes.NO_RESULT for each in told) else WeightsError
-    raise kind(told, text=text, path=subject.name)
+        reported.append(found._replace(notes=problem.notes))
+    kind = MiltextError if any(each.code == codes.NO_RESULT for each in reported) else WeightsError
+    raise kind(reported, text=text, path=subject.name)
 
 
 class _Held(NamedTuple):
-    """A constant that a parameter of an operation is given, and its place."""
+    """A constant argument of an operation, and its place."""
 
     step: Step
     parameter: str
@@ -110,7 +110,7 @@ def _held(plan: Plan) -> Iterator[_Held]:
 
 
 def _problem(held: _Held, constants: Constants) -> Diagnostic | None:
-    """Return why a constant cannot be read, None if it can."""
+    """Return the reason why a constant is unreadable, else None."""
     try:
         constants.find(held.value)
     except WeightsError as failure:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 class Feature(NamedTuple):
     """Facts about an input or an output besides its type.
 
-    `default` is the shape unless another is chosen, None if not stated. `sizes` are the allowed sizes, None where the
-    type states them all. `filling` is the number that fills an omitted optional input, None for a required one. `image`
-    is its format as a picture, None where it is not a picture.
+    `default` is the shape unless another is chosen, None if not stated. `sizes` are the allowed sizes, None if the type
+    determines them. `filling` is the number that fills an omitted optional input, None for a required one. `image` is
+    its format as a picture, None for other features.
     """
 
     default: tuple[int, ...] | None = None
@@ -26,7 +26,7 @@ class Feature(NamedTuple):
     image: ImageFeatureType | None = None
 
     def allows(self, shape: tuple[int, ...]) -> bool:
-        """Return whether it may have a shape."""
+        """Return whether a shape is allowed."""
         sizes = self.sizes
         if sizes is None or list(shape) == sizes.default:
             return True
@@ -58,14 +58,14 @@ def _range(limits: list[int]) -> str:
 
 
 def _unlike(default: list[int], shapes: list[list[int]]) -> Iterator[list[int]]:
-    """Yield the shapes, and the default where it is another."""
+    """Yield the shapes, and the default if it is another one."""
     if default not in shapes:
         yield default
     yield from shapes
 
 
 def _listed(shapes: Iterable[str], most: int = 6) -> str:
-    """Return the first shapes of many as in a sentence."""
+    """Return the first shapes of a list for a sentence."""
     words = list(shapes)
     if len(words) > most:
         return f"{', '.join(words[:most])} or {len(words) - most} others"

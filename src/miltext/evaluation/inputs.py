@@ -1,8 +1,8 @@
-"""Arguments of a caller, checked before anything runs and converted to the program's types.
+"""A caller's arguments, checked before the run and converted to the program's types.
 
-A number is accepted if the declared data type has it; floats are rounded to the nearest number of the type. So integers
-are accepted for floats, and whole floats for integers: coremltools' `predict` hands both on to Core ML, and its own
-tests give both.
+A number is accepted if the declared data type contains it; floats are rounded to the nearest number of the type. So
+integers are accepted for floats, and whole floats for integers, as coremltools' `predict` passes both to Core ML, and
+its own tests do.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from miltext.evaluation.rules import Array
 
 MOST_NAMES = 8
-"""How many names a message lists."""
+"""The number of names listed in a message."""
 
 
 class Refused(ValueError):
@@ -46,7 +46,7 @@ class Refused(ValueError):
 
 @contextmanager
 def _noting(problems: list[Diagnostic]) -> Iterator[None]:
-    """Add to the problems each refusal in a `with` block."""
+    """Add each refusal in a `with` block to the problems."""
     try:
         yield
     except Refused as refused:
@@ -55,7 +55,8 @@ def _noting(problems: list[Diagnostic]) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Intake:
-    """The inputs or the states of a function, by name; `kind` is `input` or `state`, and `elsewhere` has the others.
+    """The inputs or the states of a function, by name; `kind` is `input` or `state`, and `elsewhere` contains those of
+    the other kind.
 
     `features` has the description's further facts about them.
     """
@@ -78,19 +79,19 @@ class Intake:
         return arrays
 
     def _unknown(self, name: object) -> Diagnostic:
-        """Return the error for a name that the function does not take."""
+        """Return the error for an unknown name."""
         near = nearest(str(name), self.types)
         message = f"there is no {self.kind} {named(str(name))}{did_you_mean(near)}"
         if name in self.elsewhere:
             other = "state" if self.kind == "input" else "input"
-            return error(codes.UNKNOWN_INPUT, message, None, Note(f"it is of the {other}s: give it there"))
+            return error(codes.UNKNOWN_INPUT, message, None, Note(f"it belongs to the {other}s: pass it there"))
         names = list(self.types)
         known = listed(names[:MOST_NAMES], "and") if names else f"no {self.kind}"
         more = f", and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
         return error(codes.UNKNOWN_INPUT, message, None, Note(f"the function has {known}{more}"))
 
     def _filled(self, name: str, type: Type) -> Array:
-        """Return the value of an omitted argument: a state is zeros, and an optional input is full of its default."""
+        """Return the value of an omitted argument: zeros for a state, the default for an optional input."""
         feature = self.features.get(name, NOTHING_SAID)
         shape, filling = feature.default, feature.filling
         if self.kind == "state" and isinstance(type, TensorType):
@@ -121,7 +122,7 @@ class Intake:
 
 
 def known_sizes(type: TensorType) -> tuple[int, ...] | None:
-    """Return the shape of a type; None where not all of it is known."""
+    """Return the shape of a type; None unless it is fully known."""
     sizes = tuple(size for size in type.shape if size is not None)
     return sizes if len(sizes) == len(type.shape) else None
 
@@ -193,7 +194,7 @@ def _strings(called: str, array: Array) -> Array:
 
 
 def refuse_shape(called: str, shape: tuple[int, ...], type: TensorType, feature: Feature) -> None:
-    """Refuse a shape that the type does not have, or the description does not allow. Raise Refused (MIL833)."""
+    """Refuse a shape that the type or the description does not allow. Raise Refused (MIL833)."""
     fits = compatible(type.shape, shape)
     if fits and feature.allows(shape):
         return
@@ -205,7 +206,7 @@ def refuse_shape(called: str, shape: tuple[int, ...], type: TensorType, feature:
 
 
 def _reshaping(shape: tuple[int, ...], type: TensorType) -> str:
-    """Return the way out of a refused shape."""
+    """Return the way out for a refused shape."""
     sizes = known_sizes(type)
     if sizes is not None and _without_ones(shape) == _without_ones(sizes):
         return f"if it is only dimensions of 1 that differ, give array.reshape({list(sizes)})"
@@ -233,7 +234,7 @@ def _without_ones(shape: tuple[int, ...]) -> list[int]:
 
 
 def _carried(called: str, array: Array, dtype: str) -> Array:
-    """Return an array in the carrier of its declared type; the array itself where it fits already."""
+    """Return an array in the carrier of its declared type; the array itself if it is in that."""
     target, carrier = BY_NAME[dtype], CARRIERS[dtype]
     if array.dtype == carrier and dtype not in WITHOUT_NUMPY and not target.packed:
         return array
@@ -265,6 +266,6 @@ def _refuse_nan(called: str, array: Array) -> None:
 
 
 def _at(array: Array, place: int) -> str:
-    """Return where an element stands, counted in the order of rows."""
+    """Return the place of an element, given its index in row-major order."""
     index = [int(each) for each in np.unravel_index(place, array.shape)]
     return f" at {index}" if index else ""

@@ -49,9 +49,9 @@ class Machine:
         return np.random.default_rng(self.seed)
 
     def block(self, plan: Plan, scope: Scope, values: list[Any]) -> Generator[Made, None, list[Any]]:
-        """Do the steps of a block, yield the values of each, and return the block's outputs.
+        """Run the steps of a block, yield the values of each, and return the block's outputs.
 
-        `scope` has the values around the block; `values` are its inputs. Raise OperationFailure.
+        `scope` contains the outer values; `values` are the inputs. Raise OperationFailure.
         """
         scope = {**scope, **dict(zip(plan.inputs, values, strict=True))}
         for step in plan.steps:
@@ -69,7 +69,7 @@ class Machine:
         return [scope[output] for output in plan.outputs]
 
     def quietly(self, plan: Plan, scope: Scope, values: list[Any]) -> list[Any]:
-        """Do the steps of a block as `block` does, and return its outputs, without yielding the values on the way."""
+        """Run the steps of a block as `block` does, without yielding values, and return its outputs."""
         with np.errstate(all="ignore"):
             return self._quietly(plan, scope, values)
 
@@ -95,14 +95,14 @@ class Machine:
         return [scope[output] for output in plan.outputs]
 
     def _stored(self, step: Step, scope: Scope) -> list[Any]:
-        """Return the stored value of a const, and keep it for a loop if it is mapped, and takes no memory."""
+        """Return the stored value of a const, and keep a mapped one, which takes no memory, for a loop."""
         values = self._values(step, scope)
         if step.stored is not None and self.constants.keeps(step.stored.message):
             self._settled[id(step)] = values
         return values
 
     def _values(self, step: Step, scope: Scope) -> list[Any]:
-        """Return the values of an operation; a value without need of rounding takes a shorter way."""
+        """Return the values of an operation, with a fast path for values that need no rounding."""
         try:
             if step.stored is not None:
                 made = self.constants.read(step.stored.message)
@@ -130,7 +130,7 @@ class Machine:
             raise OperationFailure(step, _clause(failure)) from failure
 
     def _flown(self, step: Step, scope: Scope) -> list[Any]:
-        """Do an operation with blocks without yielding: its generator would yield steps only."""
+        """Run an operation with blocks without yielding."""
         blocks = [partial(self._inner_quietly, plan, scope) for plan in step.blocks]
         try:
             return outputs_of(_ended(step.rule.function(*self._arguments(step, scope, blocks))), step.types)
@@ -164,7 +164,7 @@ class Machine:
         return made
 
     def _without_constants(self, plan: Plan) -> tuple[Scope, list[Step]]:
-        """Return the values of a block that stay the same in each turn, and the steps that make the others."""
+        """Return the values of a block that are the same in each turn, and the steps for the others."""
         constants: Scope = {}
         steps: list[Step] = []
         for step in plan.steps:
@@ -186,7 +186,7 @@ def _ended(flowing: Generator[Any, None, Any]) -> Any:
 
 
 def _clause(failure: Exception) -> str:
-    """Return why an operation has no result."""
+    """Return the reason why an operation has no result."""
     if isinstance(failure, UnfitValues):
         return str(failure)
     if isinstance(failure, MemoryError):

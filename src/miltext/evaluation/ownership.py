@@ -1,4 +1,4 @@
-"""Arrays that a caller may keep and write into: no part of the weights, of the inputs or of another array."""
+"""Arrays that a caller may keep and modify: they share no memory with weights, inputs or other arrays."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 class Owner:
-    """Gives away values, each array once; `borrowed` are arrays with another owner."""
+    """Transfers values to a caller, each array once; `borrowed` are arrays with another owner."""
 
     def __init__(self, borrowed: Iterable[np.ndarray[Any, Any]] = ()) -> None:
         self._given = {id(array): array for array in borrowed}
 
     def own(self, value: Carried) -> Carried:
-        """Return a value whose parts all belong to the caller alone: the value itself if they do, else a copy."""
+        """Return a value that only the caller owns: the value itself if possible, else a copy."""
         if isinstance(value, State):
             return self.own(value.held)
         if isinstance(value, (list, tuple)):

@@ -1,7 +1,7 @@
-"""Pictures as the arrays that a program takes and returns, by the image's description.
+"""Conversion between pictures and a program's arrays, by the image's description.
 
-The colour spaces are from `FeatureTypes.proto`, and pillow's modes for them are the modes that coremltools requires in
-`predict`: a picture of another mode is not converted unasked, for its colours or its alpha might be lost.
+The colour spaces are from `FeatureTypes.proto`, and pillow's modes for them are those that coremltools requires in
+`predict`. A picture of another mode is not converted implicitly, for colours or alpha might be lost.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 
 class Colours(NamedTuple):
-    """How pixels lie: the `mode` of pillow, and the places of its bands in the order of the program's channels."""
+    """The layout of pixels: the `mode` of pillow, and the places of its bands in the order of the program's
+    channels.
+    """
 
     mode: str
     channels: tuple[int, ...]
@@ -37,37 +39,37 @@ COLOURS = {
 }
 
 UNSCALED = ("I", "F")
-"""The modes of pillow whose numbers are of any size: its conversion cuts numbers outside 0 to 255."""
+"""The modes of pillow for numbers of any size: pillow's conversion clips numbers outside 0 to 255."""
 
 READABLE = "name a picture of a format that pillow reads: .png, .jpg"
 SCALING = "scale its numbers to 0 to 255 and give them as an .npy of the input's shape, or as a picture of 8 bits"
 
 
 def colours_of(image: ImageFeatureType) -> Colours:
-    """Return how the pixels of an image lie; Core ML takes an image without a stated colour space for RGB."""
+    """Return the layout of an image's pixels; an image without a colour space is RGB for Core ML."""
     return COLOURS.get(image.colorSpace, COLOURS[ImageFeatureType.RGB])
 
 
 def is_picture(value: object) -> bool:
-    """Return whether a value is a picture of pillow's, which exists only after an import of pillow."""
+    """Return whether a value is a picture of pillow, without importing pillow."""
     module = sys.modules.get("PIL.Image")
     return module is not None and isinstance(value, module.Image)
 
 
 def shape_of(picture: Carried) -> tuple[int, ...]:
-    """Return the shape of the array that a picture is."""
+    """Return the shape of a picture's array."""
     return 1, len(picture.getbands()), picture.height, picture.width
 
 
 def elements_of(picture: Carried, image: ImageFeatureType) -> Array:
-    """Return a picture of the mode that the image has as an array: [1, channels, height, width]."""
+    """Return a picture in the image's mode as an array: [1, channels, height, width]."""
     pixels = np.asarray(picture)
     bands = pixels[:, :, np.newaxis] if pixels.ndim == 2 else pixels
     return np.ascontiguousarray(bands[:, :, list(colours_of(image).channels)].transpose(2, 0, 1)[np.newaxis])
 
 
 def picture_of(array: Array, image: ImageFeatureType) -> Carried:
-    """Return an array [1, channels, height, width], or without the 1, as a picture of pillow's.
+    """Return an array [1, channels, height, width], or without the 1, as a picture of pillow.
 
     Numbers are rounded and cut to 0 to 255, except in the floats of GRAYSCALE_FLOAT16; NaN is 0. Raise MiltextError
     (MIL839) without pillow.
@@ -81,7 +83,7 @@ def picture_of(array: Array, image: ImageFeatureType) -> Carried:
 
 
 def read_picture(path: str | os.PathLike[str], image: ImageFeatureType) -> Carried:
-    """Return the picture in a file, upright and converted to the mode that an image has.
+    """Return the picture in a file, upright and converted to the image's mode.
 
     Raise MiltextError: MIL839 without pillow, MIL836 for a file that is not a picture, and for numbers without a known
     white.
@@ -98,9 +100,9 @@ def read_picture(path: str | os.PathLike[str], image: ImageFeatureType) -> Carri
 
 
 def _converted(picture: Carried, mode: str, path: str) -> Carried:
-    """Return a picture in another mode; 16 bits are scaled to 8, where pillow would cut all above 255 to white.
+    """Return a picture in another mode; 16 bits are scaled to 8, for pillow would clip numbers above 255 to white.
 
-    Other numbers beyond 8 bits have no white of their own to be scaled by.
+    Other numbers beyond 8 bits have no known white to scale by.
     """
     if picture.mode.startswith("I;16"):
         scaled = np.asarray(picture).astype(np.float32) / 257

@@ -1,4 +1,4 @@
-"""The steps of a function, read once: the rule of each, its arguments, and the values to free."""
+"""The steps of a function, planned once: the rule of each, its arguments, and the values to free."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from miltext.schema.types import Type
 
 RUNNING = frozenset(["Random", "Blocks"])
-"""Forms of values that only a run has."""
+"""Forms of values that exist only during a run."""
 
 AROUND = RUNNING | {"Made", "Opset", "Widen"}
 """Forms of values around an op."""
 
 SETTLED_ELEMENTS = 1 << 12
-"""The most elements of an argument kept in its form from one run to the next."""
+"""The greatest number of elements of an argument that is kept in its form between runs."""
 
 
 class RuleParameter(NamedTuple):
-    """A parameter of a rule: its place, where its values come from, and the function that brings them into its form."""
+    """A parameter of a rule: its place, the source of its values, and the function that converts them to its form."""
 
     place: int
     name: str
@@ -42,7 +42,7 @@ class RuleParameter(NamedTuple):
 
 
 class Named(NamedTuple):
-    """A parameter that takes one value: its place, and the function that brings the value into its form."""
+    """A parameter with one value: its place, and the function that converts the value to its form."""
 
     place: int
     source: Value
@@ -50,7 +50,7 @@ class Named(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """The shape and carrier of an operation's only output, where all of its type is known."""
+    """The shape and carrier of an operation's only output, if its type is fully known."""
 
     shape: tuple[int, ...]
     carrier: np.dtype[Any]
@@ -102,7 +102,7 @@ def steps_of(plan: Plan) -> Iterator[Step]:
 
 
 class Planner:
-    """Plans the blocks of one function; `native` keeps fp16 as it is, to be computed with.
+    """Plans the blocks of a function; `native` computes in fp16.
 
     Arguments that are small constants of the program itself are converted to their form at once, for all runs.
     """
@@ -115,7 +115,7 @@ class Planner:
         self.widen = _itself if native else widened
 
     def plan(self, block: Block, inputs: Sequence[Value], path: Path) -> Plan:
-        """Return the plan of a block that takes these inputs: its own, or the inputs of its function."""
+        """Return the plan of a block with these inputs: its own, or those of its function."""
         last: dict[Value, int] = {}
         own = {*inputs, *block.made()}
         order = _order(block)
@@ -196,19 +196,19 @@ class Planner:
 
 
 def _value_alone(given: RuleParameter) -> Value | None:
-    """Return the value that a parameter takes; None for a constant and for several values."""
+    """Return the value of a parameter; None for a constant and for several values."""
     (source, *others) = given.sources
     return source if isinstance(source, Value) and not others and given.form in ALONE else None
 
 
 def _stored(given: Sequence[RuleParameter]) -> Constant | None:
-    """Return the value of a const, where it has just one, as in a weight file."""
+    """Return the value of a const with a single one, as in a weight file."""
     sources = [source for each in given for source in each.sources]
     return sources[0] if len(sources) == 1 and not isinstance(sources[0], Value) else None
 
 
 def _expected(types: Sequence[Type]) -> Expected | None:
-    """Return the type with which one output needs no more rounding; None where the types alone do not decide."""
+    """Return the type with which an output needs no rounding; None if the types do not determine it."""
     if len(types) != 1 or not isinstance(types[0], TensorType) or types[0].dtype in WITHOUT_NUMPY:
         return None
     shape = tuple([size for size in types[0].shape if isinstance(size, int)])
@@ -237,7 +237,7 @@ def default_of(default: Any, form: str) -> Any:
 def _order(block: Block) -> list[Op]:
     """Return the operations in the order of execution: a compressed constant just before its first use.
 
-    Where many are together, as coremltools has them in programs of fp32, all would be expanded at the same time.
+    Otherwise, many adjacent ones, as in coremltools' programs of fp32, would all be expanded at the same time.
     """
     waiting: dict[Op, int] = {}
     order: list[Op] = []
@@ -291,7 +291,7 @@ ALONE: dict[Callable[[list[Any]], Any], Callable[[Any], Any]] = {
     _element: lambda value: value.item() if isinstance(value, np.ndarray) else value,
     _elements: lambda value: tuple(np.atleast_1d(value).tolist()),
 }
-"""The forms that take one value, and the same function of the value by itself."""
+"""The forms of a single value, and their functions of that value."""
 
 FORMS: dict[str, Callable[[list[Any]], Any]] = {
     "Array": _widened,

@@ -1,4 +1,4 @@
-"""Functions of each element: done piece by piece, limits of fp16, and the error function, which numpy lacks."""
+"""Functions of each element: computation by pieces, limits of fp16, and the error function, which numpy lacks."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def in_pieces(function: _Function) -> _Function:
-    """Return a function that applies another to pieces of `x`, of one dimension; it makes of each an array of its shape
-    and dtype.
+    """Return a function that applies another one to flat pieces of `x`, which returns arrays of their shape and
+    dtype.
     """
 
     @functools.wraps(function)

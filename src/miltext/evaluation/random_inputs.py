@@ -1,4 +1,4 @@
-"""Random inputs, for lack of others: the same for one seed, in any selection."""
+"""Random inputs: for a seed, each is the same in any selection."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def random_inputs(
 
 
 def _shape(name: str, type: Type, feature: Feature, chosen: Sequence[int] | None) -> tuple[TensorType, tuple[int, ...]]:
-    """Return the type of an input that random numbers can stand for, and the shape to make."""
+    """Return the type of an input that can be random, and its shape."""
     if not isinstance(type, TensorType) or BY_NAME[type.dtype].kind == "string":
         message = f"the input `{name}` is {spelled(type)}, which cannot be random numbers"
         raise _refused(codes.MISSING_INPUT, message, "give it by its name")

@@ -8,13 +8,13 @@ A rule is a function whose parameters are the parameters of its ops. The annotat
 - `Arrays`, `Helds`: a list of tensors, for a parameter that takes several values.
 - `Value`: any value: a list is a Python list of arrays, a state a `State`. `Values`: several of these.
 
-A parameter that is left out comes with the default of the table of operations, or as None where that knows none. Some
-parameters stand for values around the op: `made: Made` the types that its outputs declare, `opset: OpsetText`,
-`generator: Generator` for random numbers, `blocks: Blocks` its blocks, and `widen: Widen` the function that makes an
-`Array` of a `Held`, for rules that do so with a part at a time.
+An omitted parameter has the default of the table of operations, or None without one. Some parameters stand for values
+around the op: `made: Made` the types that its outputs declare, `opset: OpsetText`, `generator: Generator` for random
+numbers, `blocks: Blocks` its blocks, and `widen: Widen` the function that makes an `Array` of a `Held`, for rules that
+do so with a part at a time.
 
 A rule returns one array, or a tuple of them, in any dtype that holds the result, which is rounded to the declared type
-afterwards. It never writes into its arguments. It raises UnfitValues where these values have no result.
+afterwards. It never writes into its arguments. It raises UnfitValues for values without a result.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(*op_types: str) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
-    """Enter a rule into the table for the ops named."""
+    """Enter a rule into the table for the named ops."""
 
     def enter(function: Callable[..., Value]) -> Callable[..., Value]:
         parameters = inspect.signature(function).parameters.values()

@@ -1,6 +1,4 @@
-"""A program to run, from any source: the program, the model and files that it names, and a text to locate
-findings in.
-"""
+"""A program to run, from any source: the program, its model and files, and a text to locate findings in."""
 
 from __future__ import annotations
 
@@ -35,7 +33,7 @@ Runnable: TypeAlias = "Model | proto.Message | str | os.PathLike[str]"
 
 
 ELIDE = 64
-"""Number of elements of a literal in a text that is printed only to locate a finding."""
+"""The greatest number of elements of a literal in a text that is printed only to locate a finding."""
 
 _TEXT = re.compile(r"\s*program\s*\(")
 
@@ -80,16 +78,14 @@ class Subject:
             return [finding for finding in verify(self.graph) if finding.severity == "error"]
 
     def refuse(self, findings: Collection[Finding]) -> None:
-        """Raise MiltextError with all of the findings but the ignored ones (by comments in the text), if any is
-        left.
-        """
+        """Raise MiltextError with the findings that no comment in the text ignores, if any."""
         if not findings:
             return
-        told, text = self.told(findings)
+        reported, text = self.told(findings)
         if text is not None and text == self._text:
-            told = [each for each in without_ignored(text, told) if each.severity == "error"]
-        if told:
-            raise MiltextError(told, text=text, path=self.name)
+            reported = [each for each in without_ignored(text, reported) if each.severity == "error"]
+        if reported:
+            raise MiltextError(reported, text=text, path=self.name)
 
     def told(self, findings: Collection[Finding]) -> Checked:
         """Return diagnostics of findings, with the text that their spans point into.
@@ -100,10 +96,10 @@ class Subject:
             root = parse_tree(self._printed, whole=True).root
         except PrintError:  # then there is no text of it
             return Checked([_placeless(finding) for finding in findings], None)
-        told = located(findings, root)
+        reported = located(findings, root)
         if self.draft is None or self.model is None:
-            return Checked(told, self._printed)
-        return Checked(self.draft.told(told), self.model.text)
+            return Checked(reported, self._printed)
+        return Checked(self.draft.told(reported), self.model.text)
 
     @cached_property
     def _text(self) -> str | None:

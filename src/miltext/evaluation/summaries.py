@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from miltext.diagnostics.dynamic import plain
 from miltext.schema.types import ListType, TensorType, Type, spelled
 from miltext.syntax.literals import quote
 
@@ -18,13 +19,13 @@ FEW = 6
 """The most elements of a tensor that is shown by its elements."""
 
 MOST_PROBABLE = 5
-"""How many entries of a dictionary are shown."""
+"""The number of shown entries of a dictionary."""
 
 PIECE = 1 << 16
 """Number of elements read at once, so that their intermediate values stay in the processor's cache."""
 
 FASTER = {"f2": np.float32, "b1": np.uint8}
-"""Types as which elements are read, where numpy is slow with their own type or lacks an operation on it."""
+"""Replacements of types that are slow in numpy, or lack an operation."""
 
 STRINGS = "OU"
 """The kinds of numpy types that strings have."""
@@ -35,8 +36,8 @@ Number: TypeAlias = "int | float"
 
 
 class Summary(NamedTuple):
-    """The `least`, the `greatest` and the `mean` of finite elements, None where there are none; and how many are not a
-    number, infinite or zero.
+    """The `least`, the `greatest` and the `mean` of finite elements, None where there are none; and the counts of NaN,
+    infinities and zeros.
     """
 
     least: Number | None
@@ -48,7 +49,7 @@ class Summary(NamedTuple):
 
 
 def summarize(*arrays: Array) -> Summary:
-    """Return the summary of the elements of all of these arrays, bools as 0 and 1. No array is copied whole."""
+    """Return the summary of the elements of arrays, with bools as 0 and 1. No array is copied whole."""
     least: list[Number] = []
     greatest: list[Number] = []
     finite, total, nans, infinities, zeros = 0, 0.0, 0, 0, 0
@@ -121,7 +122,7 @@ def _arrays(value: Any) -> list[Array]:
 
 
 def _entries(value: Mapping[Any, Any]) -> str:
-    """Return the greatest entries of a dictionary, as of classes by their probability."""
+    """Return the greatest entries of a dictionary, such as classes by probability."""
     ordered = sorted(value.items(), key=lambda entry: -math.inf if math.isnan(entry[1]) else entry[1], reverse=True)
     shown = [f"{_element(key)} {_number(number)}" for key, number in ordered[:MOST_PROBABLE]]
     return _shortened(shown, len(ordered))
@@ -166,15 +167,9 @@ def record(name: str, value: Any, declared: Type) -> dict[str, Any]:
     if isinstance(made, TensorType):
         found |= {"dtype": made.dtype, "shape": list(made.shape)}
     if isinstance(value, Mapping):
-        return found | {"value": {str(key): _plain(each) for key, each in value.items()}}
+        return found | {"value": {str(key): plain(each) for key, each in value.items()}}
     if isinstance(value, np.ndarray) and value.dtype.kind in STRINGS:
         return found | {"value": value.tolist()}
     least, greatest, mean, nans, infinities, zeros = summarize(*_arrays(value))
     found |= {"min": least, "max": greatest, "mean": mean, "nan": nans, "inf": infinities, "zeros": zeros}
-    return found | {"value": _plain(value.tolist())} if isinstance(value, np.ndarray) and value.size <= FEW else found
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, list):
-        return list(map(_plain, value))
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+    return found | {"value": plain(value.tolist())} if isinstance(value, np.ndarray) and value.size <= FEW else found

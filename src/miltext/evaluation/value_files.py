@@ -1,7 +1,7 @@
 """Arrays in files, `.npy` and `.npz`: inputs to read, and results to write.
 
-Nothing is ever pickled. A value without a type in numpy is written in another, and read back as it was: strings as
-strings of a fixed length, a dictionary as pairs with the fields `key` and `value`.
+Nothing is ever pickled. Values without a numpy type are written in another one, and read back equal: strings as strings
+of a fixed length, a dictionary as pairs with the fields `key` and `value`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from miltext.evaluation.rules import Array
 
 PIECE = 1 << 18
-"""How many elements are written, or bytes read, at once."""
+"""The number of elements written, or bytes read, at once."""
 
 PAIR = ("key", "value")
 """The fields of a dictionary written as an array."""
@@ -44,7 +44,7 @@ MADE = (1980, 1, 1, 0, 0, 0)
 
 
 LONGEST = (1 << 16) - 1
-"""How many bytes the name of a member has at most: a .zip counts them in 16 bits."""
+"""The greatest length of a member's name in bytes: a .zip counts them in 16 bits."""
 
 
 # ---- reading
@@ -77,7 +77,7 @@ def _members(archive: ZipFile) -> Iterator[tuple[str, Any]]:
 
 
 def _value(stream: IO[bytes], size: int) -> Any:
-    """Return the value of a stream of so many bytes: an array, or the dictionary of an array of pairs."""
+    """Return the value of a stream of a number of bytes: an array, or the dictionary of an array of pairs."""
     layout = read_layout(stream)
     array = _elements(stream, layout, size - layout.start)
     if array.dtype.names == PAIR:
@@ -86,7 +86,7 @@ def _value(stream: IO[bytes], size: int) -> Any:
 
 
 def _elements(stream: IO[bytes], layout: NpyHeader, size: int) -> Array:
-    """Return the elements that `size` bytes hold. Raise ValueError unless they are as many as are declared."""
+    """Return the elements in `size` bytes. Raise ValueError if their number is not the declared one."""
     if layout.numpy.names != PAIR and layout.numpy.kind != "U":
         dtype_of(layout.numpy)
     elif layout.numpy.hasobject:
@@ -178,13 +178,13 @@ def _parts(values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
 
 
 def _are_alike(elements: list[Array | None]) -> bool:
-    """Return whether the elements of a list, None where never written, are all of one shape."""
+    """Return whether the elements of a list (None if never written) all have the same shape."""
     shapes = {None if each is None else each.shape for each in elements}
     return len(shapes) < 2 and None not in shapes
 
 
 class _Pieces:
-    """A file for writing only, whose contents are taken out piece by piece."""
+    """A write-only file whose contents are taken piece by piece."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -205,11 +205,11 @@ class _Pieces:
 
 
 class Unstorable(ValueError):
-    """A value that no array of numpy's own types has."""
+    """A value that no array of numpy's own types can hold."""
 
 
 def storable(value: Any) -> Array:
-    """Return a value as an array that numpy saves without pickling. Raise Unstorable where that loses information."""
+    """Return a value as an array that numpy saves without pickling. Raise Unstorable if information would be lost."""
     if isinstance(value, Mapping):
         keys, numbers = _of_fixed_length([*value]), np.array([*value.values()])
         pairs = np.empty(len(value), [(PAIR[0], keys.dtype), (PAIR[1], numbers.dtype)])

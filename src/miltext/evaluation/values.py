@@ -1,4 +1,4 @@
-"""How values are carried while a program runs, and the constants that it holds.
+"""The representation of values during a run, and the constants of a program.
 
 A tensor is a numpy array of its CARRIER: fp16, fp32, fp64, bool and the integers of whole bytes are numpy's own, bf16
 and fp8 are carried as float32 that holds no other numbers, narrower integers in a byte each, strings as objects. A list
@@ -46,7 +46,7 @@ class State:
 
 
 def rounded(array: Array, dtype: str) -> Array:
-    """Return numbers as their data type carries them: floats as the nearest that it has, integers wrapped around."""
+    """Return numbers in their data type: floats rounded to the nearest, integers wrapped around."""
     carrier, described = CARRIERS[dtype], BY_NAME[dtype]
     if dtype in WITHOUT_NUMPY:
         patterns = encode(array.reshape(-1), described)
@@ -57,7 +57,7 @@ def rounded(array: Array, dtype: str) -> Array:
 
 
 def _whole(array: Array, dtype: DType) -> Array:
-    """Return floats as integers: the ends of an integer type for numbers beyond, and 0 for NaN.
+    """Return floats as integers, clipped to the range of the type, and 0 for NaN.
 
     C, numpy and Metal leave these results open; this follows FCVTZS, Arm's conversion of floats.
     """
@@ -68,12 +68,12 @@ def _whole(array: Array, dtype: DType) -> Array:
 
 
 WORTH_WIDENING = 1 << 12
-"""The least number of elements that `_widen` and `_narrow` are faster for than numpy's own conversions."""
+"""The least number of elements for which `_widen` and `_narrow` are faster than numpy's own conversions."""
 
 AT_ONCE = 1 << 14
 """Number of elements converted at once: their intermediate values stay in a core's cache.
 
-It is small enough for the C library to take from memory that it has: of larger arrays, each page is new each time.
+The C library reuses memory of this size; larger arrays get new pages each time.
 """
 
 
@@ -107,7 +107,7 @@ def _widen(halves: Array, floats: Array) -> None:
 
 
 def narrowed(array: Array) -> Array:
-    """Return an array as fp16: each number as the nearest, and of two the even one."""
+    """Return an array as fp16, rounded to the nearest, ties to even."""
     if array.dtype != np.float32 or array.size < WORTH_WIDENING or not array.flags.c_contiguous:
         return array.astype(np.float16, copy=False)
     narrow = np.empty(array.shape, np.float16)
@@ -150,7 +150,7 @@ def _narrow(floats: Array, halves: Array) -> None:
 class Constants:
     """The constants of a program: constants in weight files are views of the mapped file, others are read once.
 
-    Values to unpack or decode from a weight file are made anew each time, so that it does not stay in memory.
+    Values that are unpacked or decoded from a weight file are computed each time to save memory.
     """
 
     def __init__(self, model_path: Path | None) -> None:
@@ -172,13 +172,14 @@ class Constants:
         return value
 
     def keeps(self, message: Message) -> bool:
-        """Return whether a value was read, and is kept."""
+        """Return whether a value is cached."""
         return id(message) in self._known
 
     def find(self, message: Message) -> None:
-        """Make sure that a value can be read. Raise WeightsError, and UnfitValues where it contradicts its type.
+        """Require a readable value.
 
-        Of a value in a weight file, only the head of its record is read.
+        Raise WeightsError, and UnfitValues if it contradicts its type. Of a value in a weight file, only the head of
+        the record is read.
         """
         if message.WhichOneof("value") == "blobFileValue":
             self._folder.blob(message)
@@ -187,7 +188,7 @@ class Constants:
 
 
 def _is_view(dtype: DType) -> bool:
-    """Return whether weights of a data type are carried as the file has them."""
+    """Return whether weights of a data type are used in the form of the file."""
     return dtype.bits >= 8 and dtype.name not in WITHOUT_NUMPY
 
 
@@ -196,7 +197,7 @@ def _carried(array: Array, dtype: DType) -> Array:
 
 
 def _immediate(message: Message) -> Any:
-    """Return the value that a Value holds in the program itself."""
+    """Return the contents of a Value in the program itself."""
     immediate = message.immediateValue
     kind = immediate.WhichOneof("value")
     if kind == "list":

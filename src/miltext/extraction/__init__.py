@@ -1,1 +1,1 @@
-"""The part of a program between values, by itself."""
+"""Extraction of the part of a program between values."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MOST_DIMENSIONS = 5
 
 OF_CLASSES = "classify"
-"""The operation whose outputs alone may be a label and a dictionary of probabilities."""
+"""The only operation whose outputs may be a label and a dictionary of probabilities."""
 
 
 def can_give(value_type: ValueType) -> bool:
@@ -84,13 +84,13 @@ class Border:
         found = [*self._before(self._values[name])]
         new = [each.name for each in found if each.maker is not None]
         if new:
-            asked = " ".join(f"--input {each}" for each in new[:SHOWN])
-            yield Note(f"{listed(new)}, its source, can be: {asked}")
+            requested = " ".join(f"--input {each}" for each in new[:SHOWN])
+            yield Note(f"{listed(new)}, its source, can be: {requested}")
         elif found:
             yield Note(f"it is made of {listed([each.name for each in found])}, which the function takes")
 
     def _before(self, value: Value) -> Iterator[Value]:
-        """Yield the nearest values before a value that can be inputs; no constants."""
+        """Yield the nearest values before a value that can be inputs, without constants."""
         todo, seen = [value], {value}
         while todo:
             maker = todo.pop(0).maker

@@ -1,4 +1,4 @@
-"""Values that must be known when a program is compiled, and so cannot come from outside."""
+"""Compile-time values, which cannot come from outside."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ if TYPE_CHECKING:
 
 
 class CompileTimeValue(NamedTuple):
-    """A parameter of an operation that must be known at compile time, its value, and that value's `source`, which comes
-    from outside.
-    """
+    """A compile-time parameter of an operation, its value, and that value's `source`, which comes from outside."""
 
     op: Op
     parameter: str
@@ -52,6 +50,6 @@ def _parameters(op: Op, varying: Mapping[Value, Value], opset: str) -> Iterator[
 
 
 def constant_parameters(op_type: str, opset: str) -> list[str]:
-    """Return the parameters of an operation whose arguments must be known when the program is compiled."""
+    """Return the compile-time parameters of an operation."""
     known = signature(op_type, opset)
     return [each.name for each in known.parameters.values() if each.constant] if known else []

@@ -1,4 +1,4 @@
-"""The part of a Program between values: a Program again, whose only function has these as inputs and outputs."""
+"""The part of a Program between values: a Program whose only function has these as inputs and outputs."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def cut(
     """Return the part of a Program that computes the `outputs` from the `inputs`: a Program with a single function.
 
     Names, types, attributes and order stay. The function is the one named `function`, or the only one with all of the
-    values. Its inputs are its own, as far as they are still needed, and then the `inputs`, with their types. The part
-    contains all writes to a state that it uses; without `later_writes`, only the writes before a use. It contains
-    blocks for other opsets if they have the values, too. If an input is one of several outputs of an operation that
-    stays, the operation's output gets a new name.
+    values. Its inputs are those of the function that are still needed, and then the `inputs`, with their types. The
+    part contains all writes to a state that it uses; without `later_writes`, only the writes before a use. It contains
+    the blocks for other opsets that have the values. If an input is one of several outputs of a kept operation, the
+    operation's output gets a new name.
 
     Raise ModelError: MIL430 for an unknown name, MIL446 for an impossible input, MIL447 for an input that no output
     needs, MIL448 for an impossible output.
@@ -60,7 +60,7 @@ def as_planned(planned: PartPlan) -> Program:
 
 
 def _keep(block: Block, planned: BlockPlan, taken: Mapping[str, Value]) -> None:
-    """Leave only the planned part in a block; `taken` are the inputs of the function, by name."""
+    """Reduce a block to the planned part; `taken` are the inputs of the function, by name."""
     block.outputs = planned.outputs
     for value, unused in planned.given.items():
         value.replace_uses(taken[value.name])
@@ -72,7 +72,7 @@ def _keep(block: Block, planned: BlockPlan, taken: Mapping[str, Value]) -> None:
 
 
 def leave_inputs(function: Function, names: Collection[str]) -> None:
-    """Leave only the inputs of some names in a function, and the notes on their shapes."""
+    """Keep only the named inputs of a function, and the facts about their shapes."""
     for value in [each for each in function.inputs if each.name not in names]:
         function.remove_input(value)
     attribute = function.attributes.get(ATTRIBUTE)

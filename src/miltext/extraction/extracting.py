@@ -1,4 +1,4 @@
-"""Extracting: a model of the part of another between values, or the text of that part."""
+"""Extraction of a part of a model between values, as a model or as text."""
 
 from __future__ import annotations
 
@@ -71,15 +71,15 @@ class _ExtractRequest(ExtractOptions):
 def extract(asked: _ExtractRequest) -> list[Diagnostic]:
     """Write the part of a model that computes some `values` from the `inputs`; return the warnings.
 
-    `output` is an `.mlpackage`, `.mlmodel` or `.mlmodelc`; or a `.mil` for the text, which keeps comments and layout of
-    a text, and for which impossible inputs and outputs of a model are warnings.
+    `output` is an `.mlpackage`, `.mlmodel` or `.mlmodelc`; or a `.mil` for a text, which keeps comments and layout of
+    the source; impossible inputs and outputs of a model are then warnings.
 
-    The part is a model with one function: the one named `function`, or the only one with all of the values. Its inputs
-    are the `inputs`, with their types, in the sizes of `ranges` or else in sizes that follow from the ranges of the
-    model's inputs, and the function's own inputs that are still needed; names stay. The description keeps all that
-    still applies, and only used weights are kept. The part contains all writes to a state that it uses. `stage` selects
-    the model of a pipeline; by default, the model with the values. `weights` locates the weight files that a text
-    names. A draft is completed first. All else, errors included, is as in `miltext.build`.
+    The part is a model with a single function: `function`, or the only one with all of the values. Its inputs are the
+    `inputs`, with their types, in the sizes of `ranges` or else in sizes derived from the ranges of the model's inputs,
+    and the needed inputs of the function; names stay. The description keeps all valid parts, and only used weights are
+    kept. The part contains all writes to a state that it uses. `stage` selects the model of a pipeline; by default, the
+    model with the values. `weights` locates the weight files that a text names. A draft is completed first. All else,
+    errors included, is as in `miltext.build`.
 
     Raise ModelError: MIL430 for an unknown name, MIL446 for an impossible input, MIL447 for an input that no value
     needs, MIL448 for an impossible output.
@@ -89,20 +89,20 @@ def extract(asked: _ExtractRequest) -> list[Diagnostic]:
     source = model_with(whole, wanted, asked.stage)
     if output.suffix.lower() == ".mil":
         return _write_text(source, wanted, function, output, asked.force)
-    told: list[Diagnostic] = []
+    reported: list[Diagnostic] = []
     choices = BuildChoices.of(
         asked,
         original=source if source.kind in WITH_DESCRIPTION else None,
         ranges={**_that_follow(source, wanted, function), **(asked.ranges or {})},
         prune_weights=True,
-        edit=partial(_edit, _Asked(wanted, function, asked.check, source.specification_version or 0, told)),
+        edit=partial(_edit, _Asked(wanted, function, asked.check, source.specification_version or 0, reported)),
     )
     built = build_as_chosen(source, output, choices)
-    return [*told, *(each for each in built if each.code != codes.UNUSED_WEIGHTS or each.notes)]
+    return [*reported, *(each for each in built if each.code != codes.UNUSED_WEIGHTS or each.notes)]
 
 
 def _that_follow(source: Model, wanted: Wanted, function: str | None) -> dict[str, str]:
-    """Return the sizes of a part's inputs that follow from the ranges of a model with a description."""
+    """Return the sizes of a part's inputs, derived from the ranges in a model's description."""
     if not wanted.inputs or source.kind not in WITH_DESCRIPTION or source.description is None:
         return {}
     from miltext.extraction.open_sizes import ranges_that_follow
@@ -112,7 +112,7 @@ def _that_follow(source: Model, wanted: Wanted, function: str | None) -> dict[st
 
 
 def model_with(whole: Model, wanted: Wanted, stage: str | int | None) -> Model:
-    """Return the ML Program at that place in a pipeline; without a place, the only one that makes the values, if any.
+    """Return the ML Program at a place in a pipeline; without a place, the only one that computes the values, if any.
 
     Raise ModelError as `Model.select` does.
     """
@@ -161,12 +161,12 @@ def _write_text(source: Model, wanted: Wanted, function: str | None, output: Pat
     Raise FileExistsError for an existing file, unless `force`; ParseError for arrays elsewhere.
     """
     check_output(str(output), "mil", str(source.path or "-"), force=force)
-    text, told = part_text(source, wanted.outputs, wanted.inputs, function=function)
+    text, reported = part_text(source, wanted.outputs, wanted.inputs, function=function)
     missing = check_text(text, path=str(output)) if any(word in text for word in ARRAYS) else []
     if found := [each for each in missing if each.code in OF_ARRAYS]:
         raise ParseError(found, text=text, path=str(output))
     write_file(output, [text.encode()], replace=force)
-    return told
+    return reported
 
 
 def _read(source: Model) -> tuple[str | None, Program, list[Diagnostic]]:
@@ -200,7 +200,7 @@ class _Asked(NamedTuple):
 
 @with_room
 def _edit(asked: _Asked, program: Program, arrays: dict[str, InType]) -> dict[str, InType]:
-    """Leave only the part in a program; return its arrays, which are to be stored."""
+    """Reduce a program to the part; return its arrays, which must be stored."""
     planned = plan(program, asked.wanted, asked.function)
     for fault in Border(planned).faults() if asked.check else ():
         raise fault
@@ -212,7 +212,7 @@ def _edit(asked: _Asked, program: Program, arrays: dict[str, InType]) -> dict[st
 
 
 def _inputless(planned: PartPlan, version: int) -> list[Diagnostic]:
-    """Return a warning about a part without inputs, if Core ML does not run such a model of that version."""
+    """Return a warning about a part without inputs if Core ML cannot run such a model of its version."""
     if planned.taken or planned.new or version >= INPUTLESS:
         return []
     depends = "depends" if len(planned.outputs) == 1 else "depend"

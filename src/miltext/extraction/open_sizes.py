@@ -1,4 +1,4 @@
-"""The possible sizes of a value at which a model is cut, which follow from the ranges of the model's inputs."""
+"""The possible sizes of a part's inputs, derived from the ranges of the model's inputs."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from miltext.schema.types import Shape, Type
 
 MIDDLE = 2
-"""The number of steps from the least size to the greatest one; the sizes between are tried, too."""
+"""The number of steps from the least size to the greatest one, whose sizes are tried, too."""
 
 
 def ranges_that_follow(source: Model, function: str, names: Collection[str]) -> dict[str, Sizes]:
-    """Return the sizes of those values of a function, by name, with open sizes that depend on its inputs.
+    """Return the sizes of the values of a function, by name, whose open sizes depend on its inputs.
 
     Types are inferred for the least and the greatest sizes of all inputs, and for sizes between; if the results are not
     in order, or unknown, there is no range. Enumerated shapes give no ranges.
@@ -43,7 +43,7 @@ def ranges_that_follow(source: Model, function: str, names: Collection[str]) -> 
 
 
 def _shapes(program: Program, name: str) -> dict[str, Shape]:
-    """Return the shapes that a function states of its inputs and of what its own block makes."""
+    """Return the declared shapes of a function's inputs and of the values in its own block."""
     function = Graph(program).functions[name]
     types = {value.name: value.type for value in (*function.inputs, *(function.block.made() if function.block else ()))}
     return {name: known.shape for name, known in types.items() if isinstance(known, TensorType)}
@@ -88,7 +88,7 @@ def _sizes(text: str, function: str, shapes: Mapping[str, Shape]) -> dict[str, S
 
 
 def _between(found: list[Shape | None]) -> Sizes | None:
-    """Return the sizes from the first to the last of some shapes in order; None if they are not in order."""
+    """Return the ranges from the first to the last of ordered shapes; None if they are not in order."""
     shapes = [shape for shape in found if shape is not None and None not in shape]
     if len(shapes) < len(found) or len({len(shape) for shape in shapes}) != 1:
         return None

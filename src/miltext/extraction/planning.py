@@ -1,4 +1,4 @@
-"""The plan of a part: the operations of a Program that stay, and the values that change."""
+"""The plan of a part: the kept operations of a Program, and the renamed values."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class BlockPlan(NamedTuple):
-    """The part of a block that stays: its `ops` in order, by their places, and its outputs.
+    """The kept part of a block: its `ops` in order, by place, and its outputs.
 
-    `given` are the values that come from outside instead; their operations may stay for other outputs, and then make
-    values of these new names.
+    `given` are the values that become inputs; their operations may be kept for other outputs, and then compute values
+    of these new names.
     """
 
     ops: Mapping[int, Op]
@@ -32,7 +32,7 @@ class BlockPlan(NamedTuple):
 
     @property
     def kept(self) -> list[int]:
-        """The places of the operations that stay."""
+        """The places of the kept operations."""
         return [*self.ops]
 
     @property
@@ -47,7 +47,7 @@ class BlockPlan(NamedTuple):
 
 
 class PartPlan(NamedTuple):
-    """The part of a graph that stays: of a function, by its name, the blocks of these opsets, and the inputs `taken`.
+    """The kept part of a graph: a function, by name, with the blocks of these opsets, and its inputs `taken`.
 
     `new` are its further inputs, `given` its outputs. Other functions, and the blocks `left_out`, are removed.
     """

@@ -1,8 +1,8 @@
-"""The text of a part: the text of the whole, without the removed phrases. Comments and layout of the rest stay."""
+"""The text of a part: the original text without the removed phrases. Comments and layout of the rest stay."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from miltext.parsing.parser import parse_tree
@@ -31,9 +31,9 @@ def trimmed(text: str, planned: PartPlan, function: Function) -> str:
 
 
 class _Trimming:
-    """The edits that leave only the planned part in a text."""
+    """The edits that reduce a text to the planned part."""
 
-    def __init__(self, text: str, comments: Iterable[Span], planned: PartPlan) -> None:
+    def __init__(self, text: str, comments: Sequence[Span], planned: PartPlan) -> None:
         self._planned = planned
         self._removal = Removal(text, comments)
         self._printer = Printer(Style(dialect_of(text)))

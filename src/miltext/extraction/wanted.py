@@ -32,7 +32,7 @@ class Wanted(NamedTuple):
         return list(dict.fromkeys([*self.outputs, *self.inputs]))
 
     def code(self, name: str) -> str:
-        """Return the code of what is wrong with a value."""
+        """Return the code of the error about a value."""
         return codes.IMPOSSIBLE_PART_OUTPUT if name in self.outputs else codes.IMPOSSIBLE_PART_INPUT
 
 
@@ -83,7 +83,7 @@ def _refuse_repeated(wanted: Wanted) -> None:
 
 
 def makes(function: Function, wanted: Wanted) -> bool:
-    """Return whether a function's own block makes the wanted outputs, and has the wanted inputs."""
+    """Return whether a function's own block computes the wanted outputs and contains the wanted inputs."""
     values = top_values(function)
     return all(name in values and values[name].maker for name in wanted.outputs) and {*wanted.inputs} <= {*values}
 

@@ -1,1 +1,1 @@
-"""Files: their contents read, and written whole or not at all. Importing this package costs nothing."""
+"""Files: reading of their contents, and writing, whole or not at all. An import of this package is cheap."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Message, Pipeline
 
 LFS_POINTER = b"version https://git-lfs"
-"""The beginning of the small file that replaces a git-lfs file in a git repository."""
+"""The beginning of a git-lfs pointer, the file in place of a git-lfs file in a git repository."""
 
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
@@ -108,8 +108,15 @@ def _untraceable(name: str, folder: Path, failure: Exception) -> ModelError:
     return refusal(codes.INCONSISTENT_PACKAGE, f"`{name}` cannot be followed: {reason_of(failure)}", folder)
 
 
+def kind_of_data(data: bytes) -> str:
+    """Return the kind of a model's file by its content: `mlmodel`, `pb`, `txtpb` or `mil`."""
+    if is_binary(data):
+        return "mlmodel" if _is_spec(data) else "pb"
+    return "txtpb" if is_protobuf_text(data) else "mil"
+
+
 def is_binary(data: bytes) -> bool:
-    """Whether bytes are a serialized message rather than text, by their beginning.
+    """Return whether bytes are a serialized message rather than text, by their beginning.
 
     Text begins with a printable character or white space; the first byte of a message is the tag of a field, which is
     neither for Program and Model, except for a tag that text never begins with.
@@ -121,7 +128,7 @@ def is_binary(data: bytes) -> bool:
 
 
 def is_protobuf_text(data: bytes) -> bool:
-    """Whether text is protobuf's text of a Program; otherwise it is MIL text."""
+    """Return whether text is protobuf's text of a Program; otherwise it is MIL text."""
     return _PROTOBUF_TEXT.match(data) is not None
 
 
@@ -150,7 +157,7 @@ def _place(data: bytes, offset: int) -> str:
 
 
 def parse_text(text: str, name: str) -> Program:
-    """Return the Program that MIL text spells; the parser, and Lark with it, is imported only here."""
+    """Return the Program of MIL text; the parser is imported only here."""
     from miltext.parsing.parser import parse
 
     return parse(text, path=name)
@@ -211,8 +218,8 @@ def shell(spec: Spec) -> Spec:
     return made
 
 
-def is_spec(data: bytes) -> bool:
-    """Whether bytes are a Model rather than a Program: a Model has a field of its Type, a Program does not."""
+def _is_spec(data: bytes) -> bool:
+    """Return whether bytes are a Model rather than a Program: a Model has a field of its Type, a Program does not."""
     try:
         fields = Int64FeatureType.FromString(data)  # a message without fields takes any as unknown ones
     except Exception:  # noqa: BLE001 - what is not a message is not a Model
@@ -221,11 +228,11 @@ def is_spec(data: bytes) -> bool:
 
 
 def unknown_fields(message: Message) -> list[int]:
-    """Return the numbers of a message's fields that the schema does not have, each once."""
+    """Return the numbers of a message's fields that the schema lacks, each once."""
     fields = UnknownFieldSet(message)
     return [*dict.fromkeys(fields[index].field_number for index in range(len(fields)))]
 
 
 def _undeclared_kind(message: Message) -> str | None:
-    """Return the kind of model that a message's unknown fields show."""
+    """Return the kind of model, from a message's unknown fields."""
     return next((MODEL_KINDS[number] for number in unknown_fields(message) if number in MODEL_KINDS), None)

@@ -1,4 +1,4 @@
-"""Signals that end a process: as an exception with cleanup, and never in the middle of a move."""
+"""Signals that end a process: they raise an exception, so that cleanup runs, and never interrupt a move."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _Handler = Callable[[int, "FrameType | None"], object]
 
 
 AGAIN = 0.1
-"""Seconds after which a request to end without effect is repeated."""
+"""Seconds after which a request to end that had no effect is repeated."""
 
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """While it lasts, a request to end raises SystemExit with the shells' status: 128 and the signal.
+    """Within the block, a request to end raises SystemExit with the shells' status: 128 plus the signal.
 
-    Code that swallows it, such as an import that may fail or a destructor, gets it again; and the block ends with it in
-    any case.
+    If code swallows it, such as an import that may fail or a destructor, it is raised again; the block always ends with
+    it.
     """
     ending = _Ending()
     try:
@@ -41,7 +41,7 @@ def ended_by_signals() -> Iterator[None]:
 
 
 class _Ending:
-    """A request to end, once it has come."""
+    """The state of a request to end."""
 
     def __init__(self) -> None:
         self.status: int | None = None
@@ -86,7 +86,7 @@ def uninterrupted() -> Iterator[None]:
 
 @contextmanager
 def _handled(handler: _Handler) -> Iterator[None]:
-    """Handle the signals; not those that the process ignores (under nohup), and only where Python can."""
+    """Handle the signals, except those that the process ignores (under nohup), and only where Python can."""
     is_main = threading.current_thread() is threading.main_thread()
     before = {number: signal.getsignal(number) for number in _SIGNALS if is_main}
     taken = {number: known for number, known in before.items() if known not in (None, signal.SIG_IGN)}

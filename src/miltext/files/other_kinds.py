@@ -1,7 +1,7 @@
 """Facts in models other than ML Programs and pipelines: labels, and classes of an app.
 
-The schema here does not declare these kinds, so they are read from their bytes. The numbers of the fields are from
-coremltools 9.0's schema, which the tests compare.
+The schema does not declare these kinds, so they are read from bytes. The numbers of the fields are from coremltools
+9.0's schema, which the tests compare.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CLASSES: dict[str, tuple[int, ...]] = {
 """The kinds with classes of an app, and the path of their names."""
 
 _VECTOR = 1
-"""The field of a vector that holds its elements."""
+"""The field of a vector's elements."""
 
 _NUMBERS = {kind: number for number, kind in MODEL_KINDS.items()}
 
@@ -59,7 +59,7 @@ def labels_in(spec: Model, kind: str) -> list[str] | list[int]:
 
 
 def classes_in(spec: Model, kind: str) -> list[str]:
-    """Return the classes that an app has to have. Raise ValueError for bytes outside the schema."""
+    """Return the classes that an app must provide. Raise ValueError for bytes outside the schema."""
     return [name.decode() for name in _at(wire_of(spec), (_NUMBERS[kind], *CLASSES[kind]))]
 
 

@@ -26,8 +26,8 @@ class WeightsError(ModelError):
 
 
 def reason_of(failure: Exception) -> str:
-    """Return the reason for a failure, in the words of the system or of the reader, without a path or a class of
-    Python's.
+    """Return the reason for a failure, in the words of the system or of the reader, without a path or the name of a
+    Python class.
 
     A missing key is named.
     """

@@ -1,7 +1,7 @@
-"""Files and folders made beside their targets, and moved into place all together or not at all.
+"""Files and folders that are created beside their targets, and moved to these all together or not at all.
 
-They are made in a hidden folder; the remains after a crash are cleaned up. If the file system can do it, a move is a
-single step: to a place that must be free, or in exchange with an existing file.
+They are created in a hidden folder; remains after a crash are removed. If the file system supports it, a move is a
+single step: to a free place, or as an exchange with an existing file.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class _Move(NamedTuple):
 class Staging:
     """A `with` block that writes to the paths from `place`; `commit` moves them into place.
 
-    Without `commit`, and after any exception, the targets are as before and nothing is left beside them. Without
+    Without `commit`, and after any exception, the targets are unchanged and nothing is left beside them. Without
     `replace`, nothing is replaced, not even a file that appears during the block. With `parents`, missing folders are
     made. An OSError names the target, never an intermediate path.
     """
@@ -69,7 +69,7 @@ class Staging:
             self._name_target(failure)
 
     def place(self, target: Path, *, free: bool = False) -> Path:
-        """Return the path at which to make the file for `target`, or for the target of that link; nothing is there yet.
+        """Return the free path at which to create the file for `target`, or for the target of that link.
 
         A target that was found `free` is never replaced. Raise FileExistsError for an existing target, unless it may be
         replaced, and OSError.
@@ -114,7 +114,7 @@ class Staging:
             raise
 
     def _name_target(self, failure: OSError) -> None:
-        """Make a failure name the target instead of the path on the way."""
+        """Make a failure name the target instead of the intermediate path."""
         if failure.filename is None and failure.errno in _NO_ROOM and self._moves:
             failure.filename = str(self._moves[-1].given)
         for move in self._moves:
@@ -142,8 +142,8 @@ def _take_back(move: _Move) -> None:
 def workshop(parent: Path) -> Iterator[Path]:
     """Make a folder in the folder `parent`, locked, that is removed with its contents after the block.
 
-    The lock ends with its process, in any case. A folder without a lock is a remain: the next process that writes in
-    the same parent removes it. If the system does not have such locks, nothing is removed.
+    The lock ends with its process, in any case. A folder without a lock is the remains of a crash: the next process
+    that writes in the same parent removes it. On a system without such locks, nothing is removed.
     """
     with suppress(OSError):  # a user may write in a folder without the right to list it
         for name in filter(_NAME.fullmatch, os.listdir(parent)):
@@ -219,7 +219,7 @@ def move_new(made: Path, target: Path) -> None:
 
 
 def displace(made: Path, target: Path) -> None:
-    """Move a file or folder to the place of another of its kind, which is then in the first one's place.
+    """Exchange a file or folder with another one of its kind.
 
     A file keeps the mode of the one before it. Raise FileExistsError for a target of another kind.
     """
@@ -263,7 +263,7 @@ def _move_to_reserved(made: Path, target: Path) -> None:
 
 
 def _call(one: Path, other: Path, flags: dict[str, int]) -> bool:
-    """Make the system do it in one step, and return whether it can. Raise FileExistsError."""
+    """Move in a single step of the system, and return whether it supports this. Raise FileExistsError."""
     import ctypes
 
     call = getattr(ctypes.CDLL(None, use_errno=True), _CALLS[sys.platform], None) if sys.platform in _CALLS else None

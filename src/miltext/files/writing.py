@@ -1,4 +1,4 @@
-"""Writing files so that nothing is ever half-written: beside the target, then moved into its place."""
+"""Writing of files, never by half: beside the target, then moved to its place."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import NoReturn
 from miltext.files.staging import Staging
 
 PIECE = 1 << 20
-"""The bytes copied at once."""
+"""The number of bytes copied at once."""
 
 MODEL_FOLDERS = (".mlpackage", ".mlmodelc")
 """The endings of models in folders."""
@@ -31,10 +31,10 @@ _MOST_LINKS = 40
 
 
 def write_file(path: Path, pieces: Iterable[bytes], *, replace: bool = True) -> None:
-    """Write the pieces to the file `path`, or leave it as it was; an existing file is replaced only if `replace`.
+    """Write the pieces to the file `path`, or leave it unchanged; an existing file is replaced only if `replace`.
 
-    A replaced file keeps its mode; a link stays, and its target is written. A device or a FIFO gets the pieces as they
-    come. Raise OSError, and the errors of `pieces`.
+    A replaced file keeps its mode; a link stays, and its target is written. A device or a FIFO gets the pieces one by
+    one. Raise OSError, and the errors of `pieces`.
     """
     if is_stream(path):
         _write_into(path, pieces)
@@ -80,12 +80,12 @@ def _is_passed_over(parent: str, name: str) -> bool:
 
 
 def texts_below(folder: str) -> list[str]:
-    """Return every .mil below a folder, as `below` does, but none in a model: that text is the compiler's."""
+    """Return every .mil below a folder, as `below` does, except those in models, which the compiler wrote."""
     return [name for name in below(folder, (".mil",), MODEL_FOLDERS) if not name.lower().endswith(MODEL_FOLDERS)]
 
 
 def is_stream(path: Path) -> bool:
-    """Whether a path is written into and never replaced: an open file, a device, a FIFO."""
+    """Return whether a path is written to and never replaced: an open file, a device, a FIFO."""
     return _descriptor(path) is not None or (path.exists() and not path.is_file() and not path.is_dir())
 
 
@@ -127,7 +127,7 @@ def copy_file(source: Path, target: Path, progress: Progress | None = None) -> N
 
 
 def have_same_bytes(one: Path, other: Path) -> bool:
-    """Whether two files have the same content, which is not held in memory. Raise OSError."""
+    """Return whether two files have the same content, without holding it in memory. Raise OSError."""
     if one.samefile(other):
         return True
     if one.stat().st_size != other.stat().st_size:

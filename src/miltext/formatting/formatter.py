@@ -8,10 +8,11 @@ parentheses around one binding.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache, partial
 from heapq import merge
-from operator import attrgetter
+from itertools import accumulate, pairwise
+from operator import and_, attrgetter
 
 from miltext.diagnostics import MiltextError, ParseError, Span, codes, error
 from miltext.formatting.document import (
@@ -29,6 +30,7 @@ from miltext.formatting.layout import Children, FinePhrase, Laid, Layout, litera
 from miltext.parsing.lowering.errors import no_dialect
 from miltext.parsing.parser import parse_tree
 from miltext.schema.opsets import DIALECTS
+from miltext.syntax.comments import are_on_line, owned_before
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.parser import SyntaxFailure
 from miltext.syntax.phrases import version
@@ -37,8 +39,6 @@ from miltext.syntax.tree import Node, Statement, Tree, tokens, transformed
 
 _LINE_BREAK = re.compile(r"[\r\n]")
 _LINE_ENDS = re.compile(r"(?<!\r)\r+\n")
-_OPENING = frozenset([",", "(", "[", "$[", "{", "<"])
-"""After these, a comment followed by code on its line belongs to that code."""
 
 _layout = lru_cache(maxsize=4)(Layout)
 
@@ -74,7 +74,7 @@ def _document(text: str, path: str | None, *, breakable: bool) -> Document:
     with gc_paused:
         lay_out = partial(_laid_out, _layout(dialect.token, breakable=breakable))
         document = transformed(tree.root, lay_out, comments.spelled)
-    document = joined([document, *comments.last()])
+    document = joined([document, *comments.last])
     if sorted(comments_of(document)) != sorted(comments.found):
         raise _fault("a comment would be lost or changed", path)
     return document
@@ -125,77 +125,46 @@ def _operation(layout: Layout, statement: Statement, token: str) -> Laid:
 
 
 class Comments:
-    """The comments of a tree, each handed to a token: `spelled` contains the tokens with comments by their starts.
-
-    A comment on a line of its own belongs to the following token. All others belong to the token before it on its line;
-    but after a comma or an opening bracket, and with code behind it, to that code.
-    """
+    """The comments of a tree, each handed to its token: `spelled` contains the tokens with comments by their starts."""
 
     def __init__(self, text: str, tree: Tree) -> None:
         self.spelled: dict[int, Laid] = {}
         self.found: list[str] = []
+        self.last: list[Document | Piece] = []
         self._text = text
-        self._waiting: list[tuple[str, int, int]] = []
-        self._beside = 0  # how many of the first waiting comments are on the line of the token before
-        self._token: Node | None = None
-        self._end = 0
-        self._hand_out(tree)
-
-    def _hand_out(self, tree: Tree) -> None:
-        if not tree.comments:
-            return
+        before: Node | None = None
+        waiting: list[Span] = []
         both: Iterable[Node | Span] = merge(tokens(tree.root), tree.comments, key=attrgetter("start"))
-        for found in both:
+        for found in both if tree.comments else ():
             if isinstance(found, Span):
-                self.comment(found)
+                waiting.append(found)
                 continue
-            if self._waiting:
-                self.spelled[found.start] = [*self._placed(found.start), self._text[found.start : found.end]]
-            self._token, self._end = found, found.end
+            if waiting:
+                self._hand_out(before, waiting, found)
+            before, waiting = found, []
+        self._hand_out(before, waiting, None)
 
-    def last(self) -> list[Document | Piece]:
-        """Return the comments after the program's end."""
-        return on_lines(Comment(CommentPlace.OWN_LINE, comment) for comment, _, _ in self._waiting)
+    def _hand_out(self, before: Node | None, spans: Sequence[Span], behind: Node | None) -> None:
+        """Hand the comments between two tokens to them; the comments after the program's end are `last`."""
+        texts = [self._comment(span) for span in spans]
+        self.found += texts
+        end = behind.start if behind else len(self._text)
+        count = owned_before(self._text, before.end if before else 0, spans, end)
+        if before and count:
+            beside = [Comment(CommentPlace.INLINE if each[1] == "*" else CommentPlace.LINE_END, each) for each in texts]
+            self.spelled.setdefault(before.start, [self._text[slice(*before.span)]]).extend(beside[:count])
+        on_line = [are_on_line(self._text, *pair) for pair in pairwise([*spans[count:], Span(end, end)])]
+        inline = [*accumulate(reversed(on_line), and_, initial=behind is not None)][:0:-1]
+        places = (CommentPlace.INLINE if is_inline else CommentPlace.OWN_LINE for is_inline in inline)
+        above = list(map(Comment, places, texts[count:]))
+        if behind and above:
+            self.spelled[behind.start] = [*above, self._text[slice(*behind.span)]]
+        elif above:
+            self.last = on_lines(above)
 
-    def comment(self, span: Span) -> None:
-        """Hand a comment to the token before it, or keep it for the token after."""
-        comment = _LINE_ENDS.sub("\n", self._text[span.start : span.end])
-        comment = comment.rstrip() if comment[1] == "/" else comment
-        self.found.append(comment)
-        on_line = self._token is not None and not _LINE_BREAK.search(self._text, self._end, span.start)
-        beside = on_line and self._beside == len(self._waiting)
-        if beside and not self._waiting and self._token is not None and self._token.token not in _OPENING:
-            self._follow([comment])
-        else:
-            self._beside += beside
-            self._waiting.append((comment, span.start, span.end))
-        self._end = span.end
-
-    def _follow(self, comments: list[str]) -> None:
-        """Hand comments to the token before."""
-        assert self._token is not None
-        start, end = self._token.start, self._token.end
-        placed = [
-            Comment(CommentPlace.INLINE if comment[1] == "*" else CommentPlace.LINE_END, comment)
-            for comment in comments
-        ]
-        self.spelled.setdefault(start, [self._text[start:end]]).extend(placed)
-
-    def _placed(self, following: int) -> list[Comment]:
-        """Return the comments before the token at `following`; hand the previous token's to it."""
-        places: list[CommentPlace] = []
-        for comment, start, end in reversed(self._waiting):
-            alone = comment[1] == "/" or _LINE_BREAK.search(self._text, end, following)
-            inline = places[-1:] != [CommentPlace.OWN_LINE] and not alone
-            places.append(CommentPlace.INLINE if inline else CommentPlace.OWN_LINE)
-            following = start
-        comments = [comment for comment, _, _ in self._waiting]
-        places.reverse()
-        if self._beside and CommentPlace.OWN_LINE in places:
-            self._follow(comments[: self._beside])
-            del comments[: self._beside], places[: self._beside]
-        self._waiting, self._beside = [], 0
-        return list(map(Comment, places, comments))
+    def _comment(self, span: Span) -> str:
+        comment = _LINE_ENDS.sub("\n", self._text[slice(*span)])
+        return comment.rstrip() if comment[1] == "/" else comment
 
 
 # ---- proof

@@ -1,1 +1,1 @@
-"""Valid programs without end: random typed graphs, made by the table of operations and the rules of inference."""
+"""Generation of valid programs: random typed graphs, from the table of operations and the rules of inference."""

@@ -1,4 +1,4 @@
-"""A call in the making: the arguments of one operation, by its recipe and by the table of operations."""
+"""A call in progress: the arguments of an operation, from its recipe and from the table of operations."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ POSITIVE = frozenset(["variance"])
 """Parameters whose numbers are above 0."""
 
 DECIDED_BY_VALUES = frozenset(["non_zero"])
-"""Operations that decide by values how large a tensor they give: maybe an empty one."""
+"""Operations whose values determine the size of their output, which may be empty."""
 
 
 class Requirements(NamedTuple):
-    """The requirements of a tensor: a `shape`; or known sizes with the `least` rank or more, or with a right `where`.
+    """The requirements of a tensor: a `shape`; or known sizes with a `least` rank, or with the condition `where`.
 
     A `fresh` tensor is finite.
     """
@@ -48,11 +48,11 @@ class Requirements(NamedTuple):
 
     @property
     def leaves_open(self) -> bool:
-        """Whether sizes need not be known."""
+        """Whether sizes may be unknown."""
         return self.shape is None and not self.least and self.where is None
 
     def takes(self, shape: Shape) -> bool:
-        """Return whether a shape is wanted."""
+        """Return whether a shape meets the requirements."""
         if self.shape is not None:
             return shape == self.shape
         known = tuple(size for size in shape if size is not None)
@@ -62,7 +62,7 @@ class Requirements(NamedTuple):
 
 
 class Growing(Protocol):
-    """A block that grows, as a call and the recipes of its blocks use it: see `growing.Growth`."""
+    """The interface of a growing block for calls and recipes: see `growing.Growth`."""
 
     scope: FunctionScope
     items: list[ScopedValue]
@@ -82,7 +82,7 @@ class Growing(Protocol):
 
 
 class Call:
-    """The arguments of one operation, as they are chosen.
+    """The chosen arguments of an operation.
 
     `sizes` are the values of the names in the table's patterns, `dtypes` the data types of its domains. `length` is the
     certain number of elements in the list that it returns, and `is_fixed` is true if it has no others; `may_be_empty`
@@ -105,7 +105,7 @@ class Call:
         self.is_fixed = False
 
     def arguments(self) -> Arguments:
-        """Return the arguments for inference, when all is given."""
+        """Return the complete arguments for inference."""
         operands = {name: [given.operand for given in row] for name, row in self.given.items()}
         return Arguments(self.known.name, operands, self.scope.opset, self.blocks)
 
@@ -142,23 +142,23 @@ class Call:
         return size
 
     def is_computed(self) -> bool:
-        """Return whether a given argument is known only when the program runs; without inputs, none needs to be."""
+        """Return whether an argument is known only at run time, which is not required without inputs."""
         constant = all(given.operand.constant for row in self.given.values() for given in row)
         return not constant or not self.scope.options.inputs
 
     def steps_of_weight(self, others: int) -> int:
-        """Choose a free size of a weight, with so many `others` elements in each step."""
+        """Choose a free size of a weight, given the number of `others`, the elements of each step."""
         return max(self.choices.integer(1, 3), -(-self.scope.options.weights // others))
 
     def is_weight(self, name: str, shape: Shape) -> bool:
-        """Return whether a tensor is a weight of the requested size, if any: it is constant then."""
+        """Return whether a tensor is a weight of the requested size, if any, and so a constant."""
         least = self.scope.options.weights
         return 0 < least <= elements_in(shape) and name.startswith("weight") and has_known_sizes(shape)
 
     # ---- giving
 
     def give(self, name: str, *given: ChosenArgument) -> None:
-        """Bind a parameter, and note the facts about others that follow from its shape and its data type."""
+        """Bind a parameter, and record the facts about others that follow from its shape and its data type."""
         self.given.setdefault(name, []).extend(given)
         made, known = given[0].operand.type, self.known.parameters.get(name)
         if known is not None and isinstance(made, TensorType):
@@ -176,7 +176,7 @@ class Call:
         self.left_out.update(names)
 
     def number(self, name: str, *elements: Number, shape: Shape | None = None, dtype: str | None = None) -> None:
-        """Give a constant: a scalar, or a tensor of a shape."""
+        """Bind a constant: a scalar, or a tensor of a shape."""
         self.give(name, self.constant(name, TensorType(dtype or self.dtype(name), shape or ()), elements))
 
     def vector(self, name: str, elements: Sequence[Number], dtype: str | None = None) -> None:
@@ -204,7 +204,7 @@ class Call:
         return self.held(name, tensor_constant(type, elements), type)
 
     def held(self, name: str, value: Value, type: TensorType | ListType) -> ChosenArgument:
-        """Return an argument with a value: in its place, or as a `const` of its own."""
+        """Return an argument with a value: a literal, or a separate `const`."""
         known = self.known.parameters.get(name)
         is_weight = isinstance(type, TensorType) and self.is_weight(name, type.shape)
         if (is_weight or self.scope.names_constants) and not (known is not None and known.attribute):
@@ -224,7 +224,7 @@ class Call:
     ) -> None:
         """Give a tensor: a `wanted` value in scope, or a new one, of a shape by `new` if given.
 
-        A new one is drawn in any case: where an earlier operation is removed, the choices after it keep their meaning.
+        A new one is always drawn, so that later choices keep their meaning if an earlier operation is removed.
         """
         known = self.parameter(name)
         dtypes = [dtype] if dtype else self.taken(known)
@@ -316,14 +316,14 @@ class Call:
     # ---- the rest, by the table
 
     def fill(self) -> None:
-        """Give all parameters not given yet: the required ones, and some of the others."""
+        """Bind all missing required parameters, and some of the others."""
         rest = [each for each in self.known.parameters.values() if each.name not in {*self.given, *self.left_out}]
         for parameter in sorted(rest, key=lambda each: (not each.required, each.constant)):
             if parameter.required or parameter.asked is not None or self.choices.flag():
                 self.fill_in(parameter)
 
     def fill_in(self, parameter: Parameter) -> None:
-        """Give one parameter by the facts of the table. Raise Redraw where they do not suffice."""
+        """Bind a parameter by the facts of the table. Raise Redraw if they do not suffice."""
         if parameter.variadic or "tensor" not in parameter.kinds:
             raise Redraw
         if not _says_how(parameter):

@@ -34,19 +34,19 @@ class Choices(ABC):
         return self.integer(0, 7) == 7
 
     def shuffled(self, items: Sequence[T]) -> list[T]:
-        """Return the items in some order; theirs is the simplest."""
+        """Return the items in some order; the given order is the simplest."""
         left = list(items)
         return [left.pop(self.integer(0, len(left) - 1)) for _ in items]
 
     def group(self, make: Callable[[], T]) -> T:
-        """Return the result of `make`; a source may note that its choices belong together."""
+        """Return the result of `make`; a source may record that its choices belong together."""
         return make()
 
 
 class SeededChoices(Choices):
-    """Choices that a seed settles: the same ones on every system, and with every version of Python.
+    """Choices from a seed: the same ones on every system, and with every version of Python.
 
-    Of Python's generator only `random` is used, the one method whose numbers are promised to stay as they are
+    Of Python's generator only `random` is used, the only method with a guarantee of stable numbers
     (https://docs.python.org/3/library/random.html#notes-on-reproducibility).
     """
 
@@ -58,7 +58,7 @@ class SeededChoices(Choices):
 
 
 class ByteChoices(Choices):
-    """Choices that bytes settle, for fuzzing: after the last byte, each choice is the simplest one."""
+    """Choices from bytes, for fuzzing: after the last byte, each choice is the simplest one."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

@@ -1,4 +1,4 @@
-"""Values for constants, made of Python's numbers, and the numbers that fill a tensor."""
+"""Values of constants from Python's numbers, and the numbers that fill a tensor."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def filling(choices: Choices, *, positive: bool = False) -> NumberChoice:
 
 
 def tensor_constant(type: TensorType, elements: Sequence[Number]) -> Value:
-    """Return the immediate Value of a tensor, its elements in C order, in the form in which coremltools writes it."""
+    """Return the immediate Value of a tensor, given its elements in C order, in coremltools' form."""
     value, dtype = Value(type=write_type(type)), BY_NAME[type.dtype]
     held = value.immediateValue.tensor
     if dtype.kind == "string":

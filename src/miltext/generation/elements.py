@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from miltext.schema.types import TensorType
 
 SPREAD = 3
-"""The most that a number is above its least, where nothing else limits it."""
+"""The greatest distance of an otherwise unlimited number from its least value."""
 
 RANGES = {"lower": (-1, 2), "upper": (-1, 2), "seed": (1, 9)}
-"""Whole numbers of parameters that the table does not limit; other ones are from 1 on."""
+"""The ranges of integer parameters without limits in the table; others start at 1."""
 
 UNUSUAL = frozenset(["sigmoid_hard"])
 """Omitted words: coremltools' recurrent layers name it `hard_sigmoid` (iOS15/recurrent.py)."""
@@ -28,7 +28,7 @@ SMALL = frozenset(["epsilon"])
 
 
 def elements_for(parameter: Parameter, type: TensorType, sizes: Sizes, choices: Choices) -> list[Number] | None:
-    """Choose the elements of a constant; None if there are none to choose of, as of strings without a list of words."""
+    """Choose the elements of a constant; None if there is no choice, as for strings without a list of words."""
     count = prod(size or 0 for size in type.shape)
     if parameter.axes:
         return _axes(parameter, type, sizes, choices)
@@ -49,14 +49,16 @@ def elements_for(parameter: Parameter, type: TensorType, sizes: Sizes, choices: 
 
 
 def _float(parameter: Parameter, least: int | None, most: int | None, choices: Choices) -> float:
-    """Choose a float of a range: eighths, which every float type has, or a 1024th of these for a SMALL parameter."""
+    """Choose a float in a range: eighths, which every float type contains, or a 1024th of these for a SMALL
+    parameter.
+    """
     low = 1 if least is None else least * 8
     number = choices.integer(low, low + 8 if most is None else most * 8) / 8
     return number / 1024 if parameter.name in SMALL else number
 
 
 def _axes(parameter: Parameter, type: TensorType, sizes: Sizes, choices: Choices) -> list[Number] | None:
-    """Choose an axis, an order of all of them, or some, each counted from the front or from the end."""
+    """Choose an axis, a permutation of all axes, or some axes, each counted from the front or from the end."""
     rank = None if parameter.axes is None else value_of(parameter.axes, sizes)
     if not rank:
         return None

@@ -1,6 +1,6 @@
-"""A block that grows, operation by operation; inference runs on each new one alone.
+"""A block that grows, operation by operation; inference runs only on new operations.
 
-An operation whose arguments do not fit together, or whose outputs are unfit, is taken back and drawn again.
+An operation with conflicting arguments or unusable outputs is removed and drawn again.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Value
 
 ATTEMPTS = 300
-"""How often an operation is drawn again before the block is left as it is."""
+"""The number of attempts for an operation before the block stops growing."""
 
 RECENT = 40
-"""How many of the latest values an operation chooses its inputs of."""
+"""The number of latest values among which an operation chooses its inputs."""
 
 STRING = TensorType("string", ())
 
@@ -40,7 +40,7 @@ WEIGHTED = frozenset(["conv", "conv_quantized", "conv_transpose", "linear"])
 
 
 class Mark(NamedTuple):
-    """How far a block had grown."""
+    """The state of a block's growth."""
 
     operations: int
     items: int
@@ -72,7 +72,7 @@ class Growth:
         return op_type not in STATES or not self.depth
 
     def in_reach(self) -> list[ScopedValue]:
-        """Return the values that an operation may take, with unused ones several times, for deep graphs."""
+        """Return the values that an operation may use, with unused ones several times, for deep graphs."""
         near = [*(self.outer.in_reach() if self.outer else self.scope.inputs), *self.items[-RECENT:]]
         unused = [item for item in near if item.name not in self.scope.used]
         return [*unused, *unused, *near]
@@ -80,7 +80,7 @@ class Growth:
     # ---- growing
 
     def grow(self, count: int) -> int:
-        """Add so many operations, as long as some can be added. Return the number of added ones."""
+        """Add a number of operations, as long as possible. Return the number of added ones."""
         count = count if self.candidates else 0
         return next((made for made in range(count) if not self.scope.choices.group(self.step)), count)
 
@@ -96,7 +96,7 @@ class Growth:
     def _add_one_of(self, names: Sequence[str]) -> bool:
         """Add an operation of one of these types. Return whether that was possible.
 
-        Each attempt counts on from the one before, so that the simplest choice does not stay with a failing type.
+        Each attempt starts after the previous type, so that the simplest choice does not repeat a failing type.
         """
         for turn in range(ATTEMPTS if names else 0):
             place = self.scope.choices.integer(0, len(names) - 1)
@@ -171,12 +171,12 @@ class Growth:
         return Growth(self.scope, self, given)
 
     def mark(self) -> Mark:
-        """Return how far the block has grown."""
+        """Return a mark of the present state."""
         scope = self.scope
         return Mark(len(self.operations), len(self.items), len(scope.inputs), len(scope.states), dict(scope.names))
 
     def take_back(self, mark: Mark) -> None:
-        """Take back all additions since a mark."""
+        """Remove all additions since a mark."""
         scope = self.scope
         del self.operations[mark.operations :], self.items[mark.items :]
         del scope.inputs[mark.inputs :], scope.states[mark.states :]
@@ -186,7 +186,7 @@ class Growth:
     # ---- an operation added
 
     def commit(self, call: Call) -> list[ScopedValue]:
-        """Add the operation of a call, if inference has nothing against it. Raise Redraw."""
+        """Add the operation of a call if inference accepts it. Raise Redraw."""
         arguments = call.arguments()
         types = self._inferred(call, arguments)
         stem = self.scope.name(call.known.name)
@@ -208,7 +208,7 @@ class Growth:
         return items
 
     def _inferred(self, call: Call, arguments: Arguments) -> Sequence[Type]:
-        """Return the types that a call gives. Raise Redraw for a call that an operation does not take."""
+        """Return the types of a call's outputs. Raise Redraw for an invalid call."""
         try:
             types = apply(arguments)
         except InputConflict:
@@ -221,13 +221,13 @@ class Growth:
         return types
 
     def block(self, outputs: Sequence[str], inputs: Sequence[ScopedValue] = ()) -> Block:
-        """Return the block that has grown."""
+        """Return the finished block."""
         self.scope.used.update(outputs)
         return Block(operations=self.operations, outputs=outputs, inputs=[declared(item) for item in inputs])
 
 
 def declared(item: ScopedValue) -> NamedValueType:
-    """Return how an input or an output is declared."""
+    """Return the declaration of an input or an output."""
     return NamedValueType(name=item.name, type=write_type(item.type))
 
 

@@ -1,4 +1,4 @@
-"""The requested properties of generated programs, and the properties that cannot be requested."""
+"""The requested properties of generated programs, and errors for impossible ones."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ CONTROL = frozenset(["cond", "while_loop"])
 STATES = frozenset(["read_state", "write_state"])
 COMPRESSED = frozenset(filter(is_compressed, all_names()))
 KINDS = {"control_flow": CONTROL, "states": STATES, "compressed": COMPRESSED}
-"""The options that leave operations out, with these."""
+"""The options that exclude operations, with these operations."""
 
 COMMON = ("fp32", "fp16", "int32", "bool")
 """Data types where any is allowed, in the order of their simplicity."""
 
 NOT_COMPUTED = frozenset(["string", "uint1", "uint2", "uint3", "uint6", "uint32", "int64"])
-"""Data types of constants that control the computation or are decompressed, and of no computed value."""
+"""Data types only of constants that control the computation or are decompressed."""
 
 MOST_WEIGHTS = 1 << 22
 """The most elements of a requested weight: each is made by itself, and larger ones take minutes."""
@@ -77,13 +77,13 @@ class Options:
         _hold_names("data type", self.dtypes, BY_NAME)
         least, most = self.ops
         if not 1 <= least <= most:
-            raise refusal(f"a program has from 1 operation on, and not {least} to {most}", "ask for 1 or more")
+            raise refusal(f"a program has from 1 operation on, and not {least} to {most}", "request 1 or more")
         for name, least in (("inputs", 0), ("outputs", 1), ("functions", 1), ("weights", 0)):
-            asked = getattr(self, name)
-            if asked is not None and asked < least:
-                raise refusal(f"`{name}` is {asked}, and cannot be less than {least}", f"ask for {least} or more")
+            requested = getattr(self, name)
+            if requested is not None and requested < least:
+                raise refusal(f"`{name}` is {requested}, and cannot be less than {least}", f"request {least} or more")
         if self.weights > MOST_WEIGHTS:
-            raise refusal(f"`weights` is {self.weights}, and cannot be more than {MOST_WEIGHTS}", "ask for fewer")
+            raise refusal(f"`weights` is {self.weights}, and cannot be more than {MOST_WEIGHTS}", "request fewer")
         if self.operations is not None:
             self._hold_operations(self.operations)
         if not self.opsets_that_fit():
@@ -92,7 +92,7 @@ class Options:
             raise refusal(f"{none} computes with {names} in {' or '.join(self.opsets)}", WAY)
 
     def _hold_operations(self, operations: Collection[str]) -> None:
-        """Require operations that one of the requested opsets has."""
+        """Require operations that a requested opset contains."""
         for name in sorted(NOT_GENERATED & {*operations}):
             raise refusal(f"`{name}` is not generated: it computes what an app says", "choose other operations")
         for kind, names in KINDS.items():
@@ -121,7 +121,7 @@ class Options:
         return [dtype for dtype in self.dtypes or () if dtype not in NOT_COMPUTED]
 
     def _serves(self, known: Signature) -> bool:
-        """Return whether an operation suffices for an opset.
+        """Return whether an operation can be used in an opset by itself.
 
         Unless it was requested, its first tensor, whose type most outputs have, must be of a requested data type, and
         not only an index or a size.
@@ -163,7 +163,7 @@ def refusal(message: str, way: str) -> MiltextError:
 def _hold_names(noun: str, names: Collection[str] | None, known: Collection[str]) -> None:
     """Require existing names, at least one."""
     if names is not None and not names:
-        raise refusal(f"no {noun} may be used, and a program has some", f"ask for one {noun} or more")
+        raise refusal(f"no {noun} may be used, and a program has some", f"request one {noun} or more")
     for name in names or ():
         if name not in known:
             message = f"there is no {noun} `{name}`{did_you_mean(nearest(name, known))}"

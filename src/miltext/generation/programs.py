@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def generate(seed: int = 0, options: Options | None = None) -> Program:
-    """Return the valid Program that a seed, from 0 on, stands for: the same one on every system.
+    """Return the valid Program of a seed from 0 on: the same one on every system.
 
-    Raise MiltextError: MIL482 for options that cannot be had, MIL483 where nothing can be made of them.
+    Raise MiltextError: MIL482 for impossible options, MIL483 if nothing can be generated.
     """
     if seed < 0:
         raise refusal(f"the seed is {seed}, and cannot be less than 0", "choose another one")
@@ -31,7 +31,7 @@ def generate(seed: int = 0, options: Options | None = None) -> Program:
 
 
 def program(choices: Choices, options: Options) -> Program:
-    """Return a valid Program of these choices. Raise MiltextError (MIL483) where nothing can be made."""
+    """Return a valid Program for these choices. Raise MiltextError (MIL483) if nothing can be generated."""
     opset = choices.pick(_opsets(options))
     made = Program(version=1)
     count = choices.integer(1, options.functions if specification_of(opset) >= SEVERAL_FUNCTIONS else 1)
@@ -41,7 +41,7 @@ def program(choices: Choices, options: Options) -> Program:
 
 
 def _opsets(options: Options) -> list[str]:
-    """Return the opsets that fit and have all requested operations; the opsets with the most, where none has all."""
+    """Return the suitable opsets with all requested operations, or else with the most."""
     names = options.operations or ()
     fitting = options.opsets_that_fit()
     having = {opset: sum(signature(name, opset) is not None for name in names) for opset in fitting}
@@ -64,7 +64,7 @@ def _function(choices: Choices, options: Options, opset: str, *, alone: bool) ->
 
 
 def _classifies(scope: FunctionScope) -> bool:
-    """Return whether a function is to end as a classifier."""
+    """Return whether a function should end as a classifier."""
     options = scope.options
     if options.operations is not None:
         return "classify" in options.operations
@@ -72,7 +72,7 @@ def _classifies(scope: FunctionScope) -> bool:
 
 
 def _outputs(growth: Growth, others: int) -> list[ScopedValue]:
-    """Return the outputs beside others: all or some of the unused values that a model can return."""
+    """Return the further outputs: all or some of the unused values that a model can return."""
     scope = growth.scope
     able = [item for item in growth.items if scope.goes_in_and_out(item.type)]
     outputs = [item for item in able if item.name not in scope.used] or able[-1:]
@@ -85,7 +85,7 @@ def _outputs(growth: Growth, others: int) -> list[ScopedValue]:
 
 
 def _casted(growth: Growth) -> ScopedValue:
-    """Add a value that a model can return, where there is none: the last one as fp32, or a constant."""
+    """Add a value that a model can return if there is none: the last value as fp32, or a constant."""
     dtypes = signature("cast", growth.scope.opset)
     castable = dtypes.dtypes("x") if dtypes else frozenset()
     found = [item for item in growth.items if isinstance(item.type, TensorType) and item.type.dtype in castable]

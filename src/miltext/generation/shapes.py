@@ -40,7 +40,9 @@ def elements_in(shape: Shape) -> int:
 
 
 def fit(patterns: Patterns, shape: Shape, sizes: Sizes) -> Sizes | None:
-    """Return the values of the patterns' names by a shape, with their earlier ones; None if it does not fit."""
+    """Return the values of the names in a pattern for a shape, in addition to known values; None if it does not
+    match.
+    """
     if not patterns:
         return sizes
     found = (_fit(pattern, shape, sizes) for pattern in patterns if pattern.has_rank(len(shape)))
@@ -87,7 +89,7 @@ def _make(pattern: Pattern, sizes: Sizes, choices: Choices, least: int) -> Shape
 
 
 def _make_run(run: SizeRun, least: int, most: int, made: Sizes, choices: Choices) -> Sequence[Dimension]:
-    """Make the sizes of a run, of the least to the highest rank or of the known one."""
+    """Make the sizes of a run, with the known length, or one from the least to the highest."""
     known, length = made.get(run.name), made.get(run.length)
     if isinstance(known, tuple):
         return known

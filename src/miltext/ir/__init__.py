@@ -1,1 +1,1 @@
-"""A Program as a graph: operations, the values that they make, and the uses of each value."""
+"""A Program as a graph: operations, their outputs, and the uses of each value."""

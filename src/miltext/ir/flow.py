@@ -1,7 +1,7 @@
-"""The values of an operation with blocks that are one variable: argument, block inputs, block outputs and output.
+"""The variables of operations with blocks: for each, an argument, block inputs, block outputs and an output.
 
 The source is the definition of coremltools' operations (`mil/ops/defs/iOS15/control_flow.py`): `cond` returns the
-results of the branch that runs; `while_loop` gives `loop_vars` to both blocks, the test and the body, and the body's
+results of the branch that runs; `while_loop` passes `loop_vars` to both blocks, the test and the body, and the body's
 outputs to the next turn.
 """
 
@@ -19,8 +19,8 @@ class Flow(NamedTuple):
     """The flow of values through the blocks of an operation.
 
     `variables` is the parameter whose arguments are the inputs of every block, if the blocks have inputs. `results` are
-    the places of the blocks whose outputs are the operation's outputs. `test` is the place of the block that decides
-    about another turn, and `decides` the parameter that decides which block is run.
+    the indices of the blocks whose outputs are the operation's outputs. `test` is the index of the block that
+    determines whether another turn runs, and `decides` the parameter that selects the block to run.
     """
 
     blocks: int
@@ -38,7 +38,7 @@ FLOWS = {
 
 
 class Variable(NamedTuple):
-    """One variable: the argument that it begins with, its block inputs, its block outputs, and the output."""
+    """A variable: its initial argument, its block inputs, its block outputs, and the output."""
 
     argument: Operand
     inputs: tuple[Value, ...]
@@ -49,8 +49,8 @@ class Variable(NamedTuple):
 def variables_of(op: Op) -> list[Variable] | None:
     """Return the variables of an operation with blocks, in order.
 
-    None for an operation of another kind, and where the numbers of arguments, block inputs, block outputs and outputs
-    do not agree.
+    None for an operation of another kind, and for different numbers of arguments, block inputs, block outputs and
+    outputs.
     """
     flow = FLOWS.get(op.type)
     if flow is None or len(op.blocks) != flow.blocks:
@@ -73,7 +73,7 @@ def variables_of(op: Op) -> list[Variable] | None:
 
 
 def carried_into(block: Block, value: Value) -> Operand:
-    """Return the argument that a block's input has at first; None for an input of a function's block."""
+    """Return the initial argument of a block's input; None for an input of a function's block."""
     if not isinstance(block.owner, Op) or block.owner.type not in FLOWS or value not in block.inputs:
         return None
     arguments = block.owner.inputs.get(FLOWS[block.owner.type].variables, [])

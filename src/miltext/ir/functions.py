@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Function:
     """A function: its inputs, which are in scope in all of its blocks, and the blocks by opset.
 
-    `undefined` are the used names without a definition. `clashing` maps each value that was read under a name already
-    taken at its definition to the value that had it. `changed` are the attributes that were set, None for removed ones.
+    `undefined` are the used names without a definition. `clashing` maps each value whose name was in use at its
+    definition to the value with that name. `changed` are the set attributes, None for removed ones.
     """
 
     __slots__ = (
@@ -42,7 +42,7 @@ class Function:
         self._has_uses = False
 
     def read_uses(self) -> None:
-        """Read the uses of all values, which the values look for once; several threads may do so at the same time."""
+        """Read the uses of all values, on the first request; several threads may do so at the same time."""
         if self._has_uses:
             return
         found: dict[Value, dict[Use, None]] = {}
@@ -65,7 +65,7 @@ class Function:
         return own_opset(self.message.opset, self.blocks)
 
     def value(self, name: str) -> Value:
-        """Return the value of a name: of several, the first in the order of the text. Raise GraphError for none."""
+        """Return the value of a name, or the first of several in the order of the text. Raise GraphError for none."""
         for value in self.defined():
             if value.name == name:
                 return value
@@ -73,31 +73,31 @@ class Function:
 
     @property
     def attributes(self) -> dict[str, proto.Value]:
-        """The attributes, to be read; `set_attribute` changes one."""
+        """The attributes, read-only; `set_attribute` changes one."""
         stated = {**self.message.attributes, **self.changed}
         return {key: value for key, value in stated.items() if value is not None}
 
     def set_attribute(self, key: str, value: proto.Value | None) -> None:
-        """Set an attribute, or take it out for None."""
+        """Set an attribute, or remove it for None."""
         self.changed[key] = value
         self.touch()
 
     def add_input(self, name: str, type: Type) -> Value:
-        """Add an input behind the others, and return it."""
+        """Add a last input, and return it."""
         value = Value(name, proto.NamedValueType(name=name, type=write_type(type)), self)
         self.inputs.append(value)
         self.touch()
         return value
 
     def remove_input(self, value: Value) -> None:
-        """Take an input away. Raise GraphError if it is used."""
+        """Remove an input. Raise GraphError if it is used."""
         if value.uses:
             raise GraphError(f"`{value.name}` is still used: replace its uses before the input is removed")
         self.inputs.remove(value)
         self.touch()
 
     def remove_block(self, opset: str) -> None:
-        """Take the block for an opset out of the function."""
+        """Remove the block for an opset."""
         self.touch()
         self.blocks.pop(opset).release()
 
@@ -118,7 +118,7 @@ class Function:
             yield from self.blocks[opset].defined()
 
     def fresh(self, stem: str, *, first: int = 1) -> str:
-        """Return an identifier that no value of the function has: the stem, or the stem with a number behind it.
+        """Return an identifier that no value of the function has: the stem, or the stem with a number after it.
 
         `first` is the first number to try.
         """
@@ -127,6 +127,6 @@ class Function:
         return self._names.fresh(stem, first=first)
 
     def touch(self) -> None:
-        """Mark the function as edited, before it is: its uses are read as they were."""
+        """Mark the function as edited, before the edit, so that the original uses are read first."""
         self.read_uses()
         self.is_edited = True

@@ -1,4 +1,4 @@
-"""A Program as a graph that verbs and people edit, and write back without loss."""
+"""A Program as a graph that can be edited and written back without loss."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 class Graph:
     """A Program: its `functions` by name. The `message` that it was read from is never changed.
 
-    Read from several threads, a graph is safe; edits are one thread's.
+    A graph can be read from several threads, but edited only from one.
     """
 
     @with_room
     def __init__(self, program: proto.Program) -> None:
-        """Read a Program, of miltext's or of coremltools' classes; it may be wrong in any way that a message can be."""
+        """Read a Program of miltext's or coremltools' classes, which may have any errors."""
         self.message = program
         with gc_paused:
             self.functions: dict[str, Function] = {
@@ -47,8 +47,8 @@ class Graph:
     def program(self) -> proto.Program:
         """Return a Program with the contents of the graph, of the class that was read.
 
-        Unedited parts are equal to the message that was read, unknown fields too. Values get fresh names where an edit
-        has made their names clash.
+        Unedited parts are equal to the message that was read, unknown fields too. Values get fresh names if an edit
+        made their names clash.
         """
         made = self.message.__class__()
         made.CopyFrom(self.message)

@@ -1,4 +1,4 @@
-"""Names made unique before a graph is written: where an edit has made two names clash, one value gets a fresh one."""
+"""Unique names before a graph is written: if an edit made two names clash, one value gets a fresh name."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 def settle_names(function: Function) -> None:
     """Give fresh names to values, so that each use of a function finds its own value by name.
 
-    The inputs and outputs of the function keep their names where another value can be renamed. Names that clashed when
-    they were read stay, as long as each use still finds its value. Raise GraphError for a use of a value that the
-    function does not define: another function does, or its operation was detached.
+    The inputs and outputs of the function keep their names if another value can be renamed. Original clashes stay as
+    long as each use still finds its value. Raise GraphError for a used value of another function or of a detached
+    operation.
     """
     defined = [*function.defined()]
     _require_definitions(function, {*defined})
@@ -44,7 +44,7 @@ def _require_definitions(function: Function, defined: set[Value]) -> None:
 
 
 class _Settling:
-    """Goes over a block with the values in `scope`, by name."""
+    """A walk over a block with the values in `scope`, by name."""
 
     def __init__(self, function: Function, kept: set[Value]) -> None:
         self._function = function
@@ -71,7 +71,7 @@ class _Settling:
                 self._scope[name] = before
 
     def _seen(self, name: str) -> Value | None:
-        """Return the value in sight under a name."""
+        """Return the visible value of a name."""
         value = self._scope.get(name)
         return value if value is not None and value.name == name else None
 
@@ -83,7 +83,7 @@ class _Settling:
                 self._part(other, value)
 
     def _define(self, value: Value, defined: list[tuple[str, Value | None]]) -> None:
-        """Bring a value in scope; if it has the name of another, rename one of them."""
+        """Add a value to the scope; if it has the name of another value, rename one of them."""
         other = self._seen(value.name)
         if other is not None and other is not value and value not in self._function.clashing:
             self._part(value, other)
@@ -91,7 +91,7 @@ class _Settling:
         self._scope[value.name] = value
 
     def _part(self, value: Value, other: Value) -> None:
-        """Rename one of two values with one name: the first, unless only that value has to keep its name."""
+        """Rename one of two values with the same name: the first, unless only that one must keep its name."""
         has_to_stay = value in self._kept and other not in self._kept
         moved, staying = (other, value) if has_to_stay else (value, other)
         moved.name = self._function.fresh(moved.name)

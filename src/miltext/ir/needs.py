@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from miltext.ir.parts import Block, Op, Value
 
 READS = "read_state"
-"""The operation that takes a state and leaves it as it is; any other operation may write to a state that it takes."""
+"""The operation that only reads a state; any other operation may write to its states."""
 
 
 class Needed(NamedTuple):
-    """The needed operations, in order, and the values that they take from outside, each once."""
+    """The needed operations, in order, and the outer values that they use, each once."""
 
     ops: list[Op]
     outside: list[Value]
@@ -23,7 +23,7 @@ class Needed(NamedTuple):
 class Needs:
     """The operations that each operation of a block needs. The block is read once for any number of queries.
 
-    A state is one value from one prediction to the next: an operation that uses it needs all operations that write it.
+    A state persists between predictions: an operation that uses it needs all operations that write it.
     """
 
     def __init__(self, block: Block) -> None:
@@ -36,9 +36,9 @@ class Needs:
                 self._writers.setdefault(value, []).append(place)
 
     def of(self, outputs: Iterable[Value], given: Collection[Value] = (), *, later_writes: bool = True) -> Needed:
-        """Return the operations behind the outputs, where the values `given` come from outside.
+        """Return the operations that the outputs need, if the values `given` come from outside.
 
-        Of the writes to a used state, `later_writes` includes those after all uses: the next prediction reads them.
+        `later_writes` includes the writes to a used state after all uses, which the next prediction reads.
         """
         found: set[int] = set()
         outside: dict[Value, None] = {}
@@ -74,10 +74,9 @@ def written(op: Op) -> Iterator[Value]:
 
 
 def sort(block: Block) -> bool:
-    """Bring the operations of a block into an order in which each comes behind the makers of its operands.
+    """Sort the operations of a block so that each comes after the operations of its operands.
 
-    Operations in such an order keep it, and so do all that take one state. Return whether anything moved. A cycle stays
-    as it is.
+    A valid order is kept, and so is the order of all uses of a state. Return whether anything moved. Cycles are kept.
     """
     ops = list(block)
     places = {op: place for place, op in enumerate(ops)}

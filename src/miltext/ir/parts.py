@@ -1,7 +1,7 @@
 """The parts of a function: blocks, operations, the values that they define, and the uses of these.
 
-A name belongs to its Value, so a new name is one assignment, and the value of a use never depends on names. Edits mark
-the changed parts; `ir.writing` writes these anew and copies everything else from the messages that were read.
+A name is an attribute of a Value, so a renaming is one assignment, and the value of a use never depends on names. Edits
+mark the changed parts; `ir.writing` writes these again and copies all others from the original messages.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class GraphError(ValueError):
-    """An edit that would leave a use without its value."""
+    """An invalid edit, such as the removal of a used value."""
 
 
 class Use(NamedTuple):
-    """Where a value is used: the argument of a parameter at a place, or the output of a block at a place."""
+    """A use of a value: the argument of a parameter at an index, or the output of a block at an index."""
 
     user: Op | Block
     parameter: str
@@ -32,18 +32,18 @@ class Use(NamedTuple):
 
     @property
     def op(self) -> Op | None:
-        """The operation that takes the value, or None for an output of a block."""
+        """The operation that uses the value, or None for an output of a block."""
         return self.user if isinstance(self.user, Op) else None
 
     @property
     def binding(self) -> proto.Argument.Binding:
-        """The message of the argument of an operation, as it was read."""
+        """The original message of the argument."""
         assert isinstance(self.user, Op)
         return self.user.message.inputs[self.parameter].arguments[self.place]
 
     @property
     def operand(self) -> Operand:
-        """The value or literal that is there now."""
+        """The present value or literal."""
         user = self.user
         return user.inputs[self.parameter][self.place] if isinstance(user, Op) else user.outputs[self.place]
 
@@ -51,8 +51,8 @@ class Use(NamedTuple):
 class Value:
     """A value: an output of an operation, an input of a block or of a function, or an undefined name.
 
-    `owner` defines the value; an undefined name has none. `message` declares the name that was read and the type.
-    The uses of values of an `unread` function are read at the first look at those of one of them.
+    `owner` defines the value; an undefined name has none. `message` declares the original name and the type. The uses
+    of an `unread` function's values are read on the first request.
     """
 
     __slots__ = ("_name", "_uses", "message", "owner")
@@ -74,7 +74,7 @@ class Value:
 
     @property
     def name(self) -> str:
-        """The name, which the writer changes only where it would hide another value."""
+        """The name, which the writer changes only if it would hide another value."""
         return self._name
 
     @name.setter
@@ -87,7 +87,7 @@ class Value:
 
     @property
     def uses(self) -> dict[Use, None]:
-        """The uses, in the order in which they were read or made."""
+        """The uses, in the order of reading and of edits."""
         if not isinstance(self._uses, dict):
             self._uses.read_uses()
         if not isinstance(self._uses, dict):
@@ -114,7 +114,7 @@ class Value:
 
     @property
     def maker(self) -> Op | None:
-        """The operation that makes the value; None for an input and for an undefined name."""
+        """The operation that defines the value; None for an input and for an undefined name."""
         return self.owner if isinstance(self.owner, Op) else None
 
     @property
@@ -129,13 +129,13 @@ class Value:
 
     @property
     def users(self) -> list[Op]:
-        """The operations that take the value as an argument, each once."""
+        """The operations with the value as an argument, each once."""
         return list(dict.fromkeys(use.user for use in self.uses if isinstance(use.user, Op)))
 
     def replace_uses(self, new: Value | proto.Value, uses: Iterable[Use] | None = None) -> None:
-        """Put another value or a literal in the place of this one, in all of its uses or in those given.
+        """Replace the value by another value or a literal, in all of its uses or in the given ones.
 
-        Raise GraphError for a literal in the place of a block's output.
+        Raise GraphError for a literal as a block's output.
         """
         if new is self:
             return
@@ -149,14 +149,15 @@ class Value:
 
 
 Operand: TypeAlias = "Value | proto.Value | None"
-"""An argument: a value of the graph, a literal in its place, or nothing."""
+"""An argument: a value of the graph, a literal, or nothing."""
 
 
 class Op:
-    """An operation. `message` contains its type and attributes; arguments, outputs and blocks are the graph's.
+    """An operation.
 
-    `block` is the block around it, None for an operation that was removed or not yet inserted. `is_own` is whether
-    `message` belongs to the graph and may be edited.
+    `message` contains its type and attributes; arguments, outputs and blocks are in the graph. `block` is the enclosing
+    block, None for a removed or not yet inserted operation. `is_own` is true if `message` belongs to the graph and may
+    be edited.
     """
 
     __slots__ = ("_type", "block", "blocks", "inputs", "is_edited", "is_own", "message", "next", "outputs", "previous")
@@ -212,7 +213,7 @@ class Op:
 
     @property
     def attributes(self) -> Mapping[str, proto.Value]:
-        """The attributes, to be read; `own` returns the message in which they are edited."""
+        """The attributes, read-only; `own` returns the message in which they can be edited."""
         return self.message.attributes
 
     @property
@@ -222,11 +223,11 @@ class Op:
 
     @property
     def operands(self) -> list[Value]:
-        """The values that the arguments name, in the order of the parameters; literals are left out."""
+        """The values among the arguments, in the order of the parameters, without literals."""
         return [value for parameter in self.inputs for value in self.values(parameter)]
 
     def values(self, parameter: str) -> list[Value]:
-        """Return the values that the arguments of a parameter name; literals are left out."""
+        """Return the values among the arguments of a parameter, without literals."""
         return [each for each in self.inputs.get(parameter, ()) if isinstance(each, Value)]
 
     def used(self) -> list[Value]:
@@ -239,7 +240,7 @@ class Op:
         return operands[0] if len(operands) == 1 else None
 
     def literals(self) -> dict[str, proto.Value]:
-        """Return the literals given as the only argument of a parameter, by parameter."""
+        """Return the literals that are the only argument of a parameter, by parameter."""
         single = ((parameter, self.operand(parameter)) for parameter in self.inputs)
         return {parameter: each for parameter, each in single if each is not None and not isinstance(each, Value)}
 
@@ -249,7 +250,7 @@ class Op:
         return None if isinstance(operand, Value) else operand
 
     def own_literal(self, name: str, place: int = 0) -> proto.Value:
-        """Return the operation's own constant, to be edited: a literal argument, or an attribute."""
+        """Return the operation's own constant for edits: a literal argument, or an attribute."""
         if name not in self.inputs:
             return self.own().attributes[name]
         literal = self.inputs[name][place]
@@ -282,20 +283,20 @@ class Op:
                 operand.uses[Use(self, parameter, index)] = None
 
     def remove_input(self, parameter: str) -> None:
-        """Leave a parameter out."""
+        """Remove the arguments of a parameter."""
         self.touch()
         self._drop(parameter)
         self.inputs.pop(parameter, None)
 
     def put(self, use: Use, new: Value | proto.Value) -> None:
-        """Have one argument be another value or a literal; `Value.replace_uses` calls this."""
+        """Replace an argument by another value or a literal; `Value.replace_uses` calls this."""
         self.touch()
         self.inputs[use.parameter][use.place] = new
         if isinstance(new, Value):
             new.uses[use] = None
 
     def remove(self) -> None:
-        """Take the operation, with its blocks, out of its block. Raise GraphError if an output is used outside it."""
+        """Remove the operation with its blocks. Raise GraphError if an output is used outside of it."""
         for value in self.outputs:
             if any(not _is_inside(use.user, self) for use in value.uses):
                 raise GraphError(f"`{value.name}` is still used: replace its uses before its operation is removed")
@@ -303,20 +304,20 @@ class Op:
         self.release()
 
     def release(self) -> None:
-        """Use nothing any more, in the blocks neither: the operation has been taken out for good."""
+        """Remove all uses of values by the finally removed operation, including its blocks."""
         for parameter in self.inputs:
             self._drop(parameter)
         for block in self.blocks:
             block.release()
 
     def replace_by(self, *values: Value) -> None:
-        """Put other values in the place of the outputs, one for each, and remove the operation."""
+        """Replace the outputs by other values, one for each, and remove the operation."""
         for old, new in zip(self.outputs, values, strict=True):
             old.replace_uses(new)
         self.remove()
 
     def detach(self) -> None:
-        """Take the operation out of its block with all that it uses, so that it can be inserted elsewhere."""
+        """Take the operation out of its block, with its operands, to insert it elsewhere."""
         if self.block is not None:
             self.block.unlink(self)
 
@@ -336,7 +337,7 @@ class Op:
         return list(dict.fromkeys(value for value in used if id(value) not in inside))
 
     def touch(self) -> None:
-        """Mark the operation as edited, before it is, and all blocks and operations around it."""
+        """Mark the operation as edited, before the edit, and all enclosing blocks and operations."""
         self.is_edited = True
         if self.block is not None:
             self.block.touch()
@@ -350,7 +351,7 @@ class Op:
 class Block:
     """A block of a function, by opset, or inside an operation; its operations are linked in order.
 
-    `is_rebuilt` is whether operations or inputs were inserted, moved or removed.
+    `is_rebuilt` is true if operations or inputs were inserted, moved or removed.
     """
 
     __slots__ = ("_outputs", "first", "inputs", "is_edited", "is_rebuilt", "last", "message", "owner")
@@ -389,7 +390,7 @@ class Block:
             value.uses[Use(self, "", index)] = None
 
     def read_outputs(self, values: list[Value]) -> None:
-        """Set the outputs without marking an edit, as `ir.reading` does."""
+        """Set the outputs without marking an edit, for `ir.reading`."""
         self._outputs = values
 
     @property
@@ -402,7 +403,7 @@ class Block:
         return owner
 
     def read_uses(self, found: dict[Value, dict[Use, None]]) -> None:
-        """Note the uses of values by the operations, by those inside them, and by the block."""
+        """Record the uses of values by the operations, by those inside them, and by the block."""
         for op in self:
             for parameter, operands in op.inputs.items():
                 for index, operand in enumerate(operands):
@@ -434,7 +435,7 @@ class Block:
                 yield from block.parts((*place, "blocks", nested))
 
     def holding(self, user: Op | Block) -> Op | None:
-        """Return the block's own operation that a user is or is in; None for the block itself, and outside it."""
+        """Return the block's own operation that is or contains a user; None for the block itself, and outside of it."""
         while user is not self:
             outer = user.owner if isinstance(user, Block) else user.block
             if outer is self:
@@ -457,12 +458,12 @@ class Block:
             yield from op.outputs
 
     def append(self, *ops: Op) -> None:
-        """Put operations behind the last one."""
+        """Append operations."""
         for op in ops:
             self.insert_before(None, op)
 
     def insert_before(self, place: Op | None, *ops: Op) -> None:
-        """Put operations before an operation of the block, in their order, or behind the last one for None."""
+        """Insert operations before an operation of the block, in order, or at the end for None."""
         if place is not None and place.block is not self:
             raise GraphError("the operation to insert before is in another block")
         self.touch()
@@ -482,7 +483,7 @@ class Block:
         self.is_rebuilt = True
 
     def unlink(self, op: Op) -> None:
-        """Take an operation out of the chain; `Op.remove` and `Op.detach` call this."""
+        """Remove an operation from the chain; `Op.remove` and `Op.detach` call this."""
         self.touch()
         if op.previous is None:
             self.first = op.next
@@ -504,22 +505,22 @@ class Block:
         new.uses[use] = None
 
     def release(self) -> None:
-        """Remove all uses: the block, or the operation around it, has been taken out for good."""
+        """Remove all uses of values by the finally removed block or its operation."""
         for op in self:
             op.release()
         self.outputs = []
 
     def touch(self) -> None:
-        """Mark the block as edited, before it is, and all operations and blocks around it."""
+        """Mark the block as edited, before the edit, and all enclosing operations and blocks."""
         if not self.is_edited:
             self.is_edited = True
             self.owner.touch()
 
 
 def literal_of(operand: Operand) -> proto.Value | None:
-    """Return the constant of an argument: a literal in its place, or the value of the `const` that it names.
+    """Return the constant of an argument: a literal, or the value of its `const`.
 
-    None for an argument other than a constant, and for a compressed constant, whose value has to be computed.
+    None for other arguments, and for a compressed constant, whose value must be computed.
     """
     if not isinstance(operand, Value):
         return operand
@@ -528,7 +529,7 @@ def literal_of(operand: Operand) -> proto.Value | None:
 
 
 def _is_inside(user: Op | Block, op: Op) -> bool:
-    """Return whether a user is a block of an operation, or is inside one."""
+    """Return whether a user is a block of an operation or is inside one."""
     owner: Op | Block | Function | None = user
     while owner is not None and owner is not op:
         owner = owner.owner if isinstance(owner, Block) else owner.block if isinstance(owner, Op) else None

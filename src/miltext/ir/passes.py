@@ -14,7 +14,7 @@ Pass: TypeAlias = "Callable[[Graph], bool]"
 
 
 def remove_dead(graph: Graph) -> bool:
-    """Remove the operations whose outputs nothing uses, and that write to no state, in inner blocks too."""
+    """Remove operations without used outputs and without writes to a state, also in inner blocks."""
     changed = False
     for op in reversed([*graph.walk()]):
         if not any(value.uses for value in op.outputs) and not any(written(op)):

@@ -1,8 +1,8 @@
-"""A Program's message read as a graph, names resolved once.
+"""Reading of a Program's message as a graph, with names resolved once.
 
-A use refers to the last definition of its name before it that is in scope, by the rules of scopes in `MIL.proto`:
-inputs of the function, of the blocks around it, and outputs of earlier operations there. A name without such a
-definition is a Value without an owner, one for each name of a function.
+A use refers to the last previous definition of its name in scope, by the rules of scopes in `MIL.proto`: inputs of the
+function and of enclosing blocks, and outputs of earlier operations there. A name without such a definition is a Value
+without an owner, one for each name in a function.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def read_function(name: str, message: proto.Function) -> Function:
 class _BlockReader:
     """Reads the blocks of one function; `scope` are the values in sight, by name.
 
-    Blocks nest no deeper than protobuf's limit, so that calling itself is safe.
+    Blocks are nested no deeper than protobuf's limit, so that recursion is safe.
     """
 
     def __init__(self, function: Function) -> None:
@@ -45,7 +45,7 @@ class _BlockReader:
         self.shadowed: Shadowed = []
 
     def define(self, messages: Iterable[proto.NamedValueType], owner: Op | Block | Function) -> list[Value]:
-        """Return the values that messages declare, which are in scope from now on."""
+        """Return the values that messages declare, and add them to the scope."""
         values = []
         for message in messages:
             name = message.name

@@ -1,6 +1,6 @@
-"""A graph written as a message: unedited parts are copied from the message that was read.
+"""Writing of a graph as a message: unedited parts are copied from the original message.
 
-Of an edited operation, argument or value, its unknown fields stay too: the copy is changed where the graph differs.
+Edited operations, arguments and values keep their unknown fields: the copy is changed only where the graph differs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def write_function(target: proto.Function, function: Function, *, is_copy: bool) -> None:
-    """Write an edited function into a message, which may be a copy of the function's already."""
+    """Write an edited function into a message, which may be a copy of the original."""
     if not is_copy:
         _copy(target, function.message)
     _declare(target.inputs, function.inputs)
@@ -35,7 +35,7 @@ def write_function(target: proto.Function, function: Function, *, is_copy: bool)
 
 
 def _write_block(target: proto.Block, block: Block, *, is_copy: bool) -> None:
-    """Write a block into a message, which may be a copy of the block's already."""
+    """Write a block into a message, which may be a copy of the original."""
     if not is_copy:
         _copy(target, block.message)
     if block.is_edited:
@@ -43,7 +43,7 @@ def _write_block(target: proto.Block, block: Block, *, is_copy: bool) -> None:
 
 
 def _change_block(target: proto.Block, block: Block) -> None:
-    """Bring the edits of a block into a copy of its message."""
+    """Apply the edits of a block to a copy of its message."""
     if block.is_rebuilt:
         del target.operations[:]
     for place, op in enumerate(block):
@@ -57,7 +57,7 @@ def _change_block(target: proto.Block, block: Block) -> None:
 
 
 def _change_op(target: proto.Operation, op: Op) -> None:
-    """Bring the edits of an operation into a copy of its message."""
+    """Apply the edits of an operation to a copy of its message."""
     for parameter in [each for each in target.inputs if each not in op.inputs]:
         del target.inputs[parameter]
     for parameter, operands in op.inputs.items():
@@ -69,7 +69,7 @@ def _change_op(target: proto.Operation, op: Op) -> None:
 
 
 def _bind(bindings: Fields, operands: Sequence[Operand]) -> None:
-    """Bind arguments to operands, and leave arguments with the right binding alone."""
+    """Bind arguments to operands, and keep arguments with the right binding."""
     while len(bindings) > len(operands):
         del bindings[-1]
     for place, operand in enumerate(operands):
@@ -85,7 +85,7 @@ def _bind(bindings: Fields, operands: Sequence[Operand]) -> None:
 
 
 def _declare(declared: Fields, values: Sequence[Value]) -> None:
-    """Declare values as their messages do, by the names that they have now."""
+    """Declare values with their messages, under their present names."""
     if len(declared) != len(values) or any(
         message != value.message for message, value in zip(declared, values, strict=True)
     ):

@@ -117,10 +117,10 @@ def context_at(view: View, offset: int) -> Context:
     text = view.document.text
     word = _WORD.search(text, max(0, text.rfind("\n", 0, offset), offset - LONGEST), offset)
     start = word.start() if word else offset
-    place = view.shift.to_old(start) if view.shift else start
+    place = view.read_at(start)
     scopes = view.scopes.around(place)
     kind, begin = _beginning(view, scopes, place)
-    kept, expected = _parsed(text, kind, view.shift.to_new(begin) if view.shift else begin, start)
+    kept, expected = _parsed(text, kind, view.shown_at(begin), start)
     opset = scopes[0].opset if scopes else None
     return Context(start, text[start:offset], kept, expected, opset, _seen(scopes, begin))
 

@@ -9,14 +9,12 @@ from lsprotocol import types as lsp
 from pygls.uris import to_fs_path
 
 from miltext.checking.fixing import edit_of
-from miltext.diagnostics import SAFE, Diagnostic, MiltextError, SettingsError, codes, line_and_column
+from miltext.diagnostics import SAFE, Diagnostic, MiltextError, SettingsError, Span, codes, line_and_column
 from miltext.diagnostics.codes import page
-from miltext.lsp.positions import Shift
 from miltext.settings.project import settings_of
-from miltext.syntax.editing import apart
+from miltext.syntax.editing import apart, between
 
 if TYPE_CHECKING:
-    from miltext.diagnostics import Span
     from miltext.lsp.documents import Document, View
     from miltext.syntax.editing import Edit
 
@@ -31,14 +29,15 @@ def moved(found: Iterable[Diagnostic], old: str, new: str) -> list[Diagnostic]:
     """Return the diagnostics of the text `old`, at their places in `new`, except for places that an edit between them
     touched.
     """
-    shift = Shift.between(old, new)
+    shift = between(old, new)
+    kept = ((each, each.span and shift.untouched(each.span)) for each in found)
     return [
-        diagnostic._replace(
-            span=shift.span(diagnostic.span),
-            notes=tuple(note._replace(span=shift.span(note.span)) for note in diagnostic.notes),
+        each._replace(
+            span=span,
+            notes=tuple(note._replace(span=note.span and Span(*map(shift.place, note.span))) for note in each.notes),
         )
-        for diagnostic in found
-        if diagnostic.span is None or not shift.touches(diagnostic.span)
+        for each, span in kept
+        if span or each.span is None
     ]
 
 

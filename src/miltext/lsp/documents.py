@@ -12,7 +12,8 @@ from pygls.uris import to_fs_path, uri_scheme
 
 from miltext.diagnostics import Diagnostic, Span
 from miltext.lsp.client import Abilities
-from miltext.lsp.positions import Positions, Shift
+from miltext.lsp.positions import Positions
+from miltext.syntax.editing import between, changed
 from miltext.syntax.tree import chain
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Document:
             text = change.text
             if isinstance(change, lsp.TextDocumentContentChangePartial):
                 start, end = edited.span(change.range)
-                text = edited.text[:start] + text + edited.text[end:]
+                text = changed(edited.text, [(start, end, text)])
             edited.positions = Positions(text, self.positions.encoding)
         return edited
 
@@ -102,12 +103,11 @@ class View:
         self.text = reading.text
         self.scopes = reading.scopes
         self.client = client
-        self.shift = None if reading.text == document.text else Shift.between(reading.text, document.text)
+        self.shift = None if reading.text == document.text else between(reading.text, document.text)
 
     def offset(self, position: lsp.Position) -> int:
         """Return the offset of a position."""
-        offset = self.document.offset(position)
-        return self.shift.to_old(offset) if self.shift else offset
+        return self.read_at(self.document.offset(position))
 
     def span(self, range: lsp.Range) -> Span:
         """Return the stretch of a range."""
@@ -115,7 +115,15 @@ class View:
 
     def range(self, start: int, end: int) -> lsp.Range:
         """Return the range of a stretch."""
-        return self.document.range(*(self.shift.to_new(each) if self.shift else each for each in (start, end)))
+        return self.document.range(self.shown_at(start), self.shown_at(end))
+
+    def read_at(self, place: int) -> int:
+        """Return the offset in the reading of a place in the document."""
+        return self.shift.source(place) if self.shift else place
+
+    def shown_at(self, offset: int) -> int:
+        """Return the place in the document of an offset in the reading."""
+        return self.shift.place(offset) if self.shift else offset
 
     def name_at(self, position: lsp.Position) -> tuple[Name, Meaning | None] | None:
         """Return the name at a position, with its meaning."""

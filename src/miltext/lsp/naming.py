@@ -5,25 +5,20 @@ The edits of a rename are tried before they are sent: in the new text, every nam
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
+from miltext.building.editing import renaming
 from miltext.lsp.client import request_failed
 from miltext.lsp.reading import read_whole
-from miltext.printing.flexible_shapes import ATTRIBUTE
-from miltext.printing.renaming import NAME
 from miltext.syntax.editing import Edit, apart, proven
-from miltext.syntax.literals import LiteralError, quote
+from miltext.syntax.literals import quote
 from miltext.syntax.names import name_text
-from miltext.syntax.phrases import attributes_named, held, string_of
-from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
     from miltext.parsing.scopes import Meaning, Scope
-    from miltext.syntax.tree import Node
 
 
 def _value_at(view: View, position: lsp.Position) -> Meaning | None:
@@ -87,7 +82,8 @@ def rename(view: View, params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
         raise request_failed(message)
     scopes = view.scopes.seeing(value)
     _require_free(new, value, scopes)
-    edits = sorted(set(_edits(value, scopes[0], new)))
+    noting = None if value.operation or value.is_function else scopes[0].phrase
+    edits = [*renaming([(name, value) for name in value.names], new, noting)]
     _require_same_meaning(view, edits, value, new)
     return view.workspace_edit(apart(view.text, edits))
 
@@ -105,33 +101,6 @@ def _require_free(new: str, value: Meaning, scopes: list[Scope]) -> None:
         raise request_failed(f"`{old}` is defined more than once here, so the intended one is unclear")
     if any(new in scope.values for scope in (*scopes, *scopes[0].inside())):
         raise request_failed(f"`{new}` is already defined here; choose another name")
-
-
-def _edits(value: Meaning, scope: Scope, new: str) -> Iterator[Edit]:
-    for name in value.names:
-        yield name.start, name.end, new
-    for token in () if value.is_function else _repeated(value.operation, scope):
-        if _says(token, value.name.text):
-            yield token.start, token.end, quote(new)
-
-
-def _says(token: Node, name: str) -> bool:
-    """Return whether a string is this name; a string with a wrong escape, which is an error elsewhere, is not."""
-    try:
-        return string_of(token) == name
-    except LiteralError:
-        return False
-
-
-def _repeated(operation: Node | None, scope: Scope) -> Iterator[Node]:
-    """Yield the strings that may repeat a value's name: its operation's `name`, and the notes about inputs of flexible
-    shapes.
-    """
-    phrase, key = (operation, NAME) if operation else (scope.phrase, ATTRIBUTE)
-    for attribute in attributes_named(phrase, key):
-        value = held(attribute)
-        parts = (value, *value.children) if key == NAME else walk(value)
-        yield from (part for part in parts if part.name == "STRING")
 
 
 def _require_same_meaning(view: View, edits: list[Edit], value: Meaning, new: str) -> None:

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
-
-from miltext.diagnostics import Span
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -62,44 +58,3 @@ class Positions:
             return len(self.text)
         end = self.starts[line + 1] - 1
         return end - (self.text[end] == "\n" and self.text[end - 1 : end] == "\r" and end > self.starts[line])
-
-
-class Shift(NamedTuple):
-    """The movement of offsets by an edit of a text: all before `start` stayed, all from `end` on moved."""
-
-    start: int
-    end: int
-    by: int
-
-    @classmethod
-    def between(cls, old: str, new: str) -> Shift:
-        """Return the shift between two texts: the edit lies between their common beginning and their common end."""
-        shortest = min(len(old), len(new))
-        start = _common(shortest, lambda size: old[:size] == new[:size])
-        tail = _common(shortest - start, lambda size: old[len(old) - size :] == new[len(new) - size :])
-        return cls(start, len(old) - tail, len(new) - len(old))
-
-    def to_new(self, offset: int) -> int:
-        """Return the place of an offset of the old text in the new one; inside the edit, the edit's beginning."""
-        if offset <= self.start:
-            return offset
-        return offset + self.by if offset >= self.end else self.start
-
-    def to_old(self, offset: int) -> int:
-        """Return the place of an offset of the new text in the old one; inside the edit, the edit's beginning."""
-        if offset <= self.start:
-            return offset
-        return offset - self.by if offset >= self.end + self.by else self.start
-
-    def touches(self, span: Span) -> bool:
-        """Return whether the edit changed anything in a span of the old text, or at its borders."""
-        return self.start <= span.end and span.start <= self.end
-
-    def span(self, span: Span | None) -> Span | None:
-        """Return the place of a span of the old text in the new one."""
-        return None if span is None else Span(self.to_new(span.start), self.to_new(span.end))
-
-
-def _common(most: int, is_common: Callable[[int], bool]) -> int:
-    """Return the largest size up to `most` in common, if all smaller sizes are."""
-    return bisect_right(range(1, most + 1), False, key=lambda size: not is_common(size))

@@ -13,12 +13,9 @@ from miltext.syntax.tree import Node
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
-    from miltext.checking.draft_types import DraftTypes
     from miltext.checking.verifier import CheckedText
     from miltext.diagnostics import Span
-    from miltext.parsing.recovery import Recovered
 
 NOTHING = Node("program", 0, 0, [])
 """The tree of an unreadable text."""
@@ -28,15 +25,13 @@ class Reading:
     """A text with its tree of phrases, its comments and the meaning of its names.
 
     `is_whole` is true if the text keeps to the grammar. If it does not, the tree is the result of `tree_past`, and
-    comments are not kept; if nothing could be read, the tree is empty. `folder` is the folder of the arrays that the
-    text names, None if it is unknown.
+    comments are not kept; if nothing could be read, the tree is empty. Arrays that the text names are beside its
+    `path`.
     """
 
-    def __init__(
-        self, text: str, root: Node, comments: list[Span], *, is_whole: bool, folder: Path | None = None
-    ) -> None:
+    def __init__(self, text: str, root: Node, comments: list[Span], *, is_whole: bool, path: str | None = None) -> None:
         self.text = text
-        self.folder = folder
+        self.path = path
         self.root = root
         self.comments = comments
         self.is_whole = is_whole
@@ -50,17 +45,13 @@ class Reading:
         """
         if not self.scopes.is_draft:
             return {}
-        from miltext.checking.arrays import Arrays
-        from miltext.checking.drafts import draft_types
-        from miltext.parsing.recovery import recover
+        from miltext.drafting.draft import Draft
 
-        read = recover(self.text)
-        return _placed(read, draft_types(read, Arrays(self.folder)))
+        return Draft(self.text, self.path).types.placed()
 
     def learn(self, checked: CheckedText) -> None:
         """Keep the types that a check of the text has inferred, for answers that do not wait."""
-        known = _placed(checked.read, checked.types) if checked.read and checked.types else {}
-        self.__dict__["inferred"] = known
+        self.__dict__["inferred"] = checked.types.placed() if checked.types else {}
 
     @property
     def names_arrays(self) -> bool:
@@ -77,32 +68,24 @@ class Reading:
         return found and found.rstrip()
 
 
-def read_whole(text: str, folder: Path | None = None) -> Reading | None:
-    """Read a text in a folder that keeps to the grammar; return None for any other text."""
+def read_whole(text: str, path: str | None = None) -> Reading | None:
+    """Read a text that keeps to the grammar; return None for any other text."""
     try:
         kept = parse_tree(text, whole=True)
-        return Reading(text, kept.root, kept.comments, is_whole=True, folder=folder)
+        return Reading(text, kept.root, kept.comments, is_whole=True, path=path)
     except (ParseError, RecursionError):
         return None
 
 
-def read_past(text: str, folder: Path | None = None) -> Reading:
-    """Read a text in a folder past its mistakes, which takes several times as long."""
+def read_past(text: str, path: str | None = None) -> Reading:
+    """Read a text past its mistakes, which takes several times as long."""
     from miltext.parsing.recovery import tree_past
 
-    return Reading(text, tree_past(text) or NOTHING, [], is_whole=False, folder=folder)
+    return Reading(text, tree_past(text) or NOTHING, [], is_whole=False, path=path)
 
 
-def past(text: str, read: Recovered | None, folder: Path | None = None) -> Reading:
-    """Return the result of `read_past` for a text that may already be `read` past its mistakes."""
-    if read is None or read.written_root is None:
-        return read_past(text, folder)
-    return Reading(text, read.written_root, [], is_whole=False, folder=folder)
-
-
-def _placed(read: Recovered, types: DraftTypes) -> dict[Span, str]:
-    """Return the texts for the omitted parts of a draft, at their places in the written text."""
-    found: dict[Span, str] = {}
-    for span, text in types.edits.items():
-        found.setdefault(read.written(span), text)  # an array that becomes a separate constant comes first
-    return found
+def past(text: str, checked: CheckedText, path: str | None = None) -> Reading:
+    """Return the result of `read_past` for a text that a check may already have read past its mistakes."""
+    if checked.read is None or checked.read.written_root is None:
+        return read_past(text, path)
+    return Reading(text, checked.read.written_root, [], is_whole=False, path=path)

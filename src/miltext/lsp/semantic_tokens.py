@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types as lsp
 
+from miltext.diagnostics import Span
 from miltext.schema.operations import first_opset
 from miltext.syntax.phrases import ARGUMENTS, ATTRIBUTES, OPERATIONS, OPSETS, name_in
 from miltext.syntax.tree import Node, Statement, leaf
@@ -92,8 +93,8 @@ def _placed(view: View, found: list[Token]) -> list[Token]:
     shift = view.shift
     if shift is None:
         return found
-    kept = [token for token in found if token[1] < shift.start or token[0] > shift.end]
-    return [(shift.to_new(start), shift.to_new(end), kind) for start, end, kind in kept]
+    placed = ((shift.untouched(Span(start, end)), kind) for start, end, kind in found)
+    return [(*span, kind) for span, kind in placed if span]
 
 
 def _lines(positions: Positions, found: list[Token]) -> Iterator[Token]:

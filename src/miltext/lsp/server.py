@@ -200,8 +200,8 @@ class Server(LanguageServer):
             return
         before = document.before
         is_undone = before is not None and before.text == document.text and not before.names_arrays
-        found = before if is_undone else read_whole(document.text, document.folder)
-        document.reading = read_past(document.text, document.folder) if found is None and before is None else found
+        found = before if is_undone else read_whole(document.text, document.path)
+        document.reading = read_past(document.text, document.path) if found is None and before is None else found
         document.is_broken = found is None or not found.is_whole
 
     def report_server_error(self, error: Exception, source: type[Exception]) -> None:
@@ -245,7 +245,7 @@ class Server(LanguageServer):
     def _checked(self, document: Document) -> list[Diagnostic]:
         checked = check_text(document.text, document.path)
         if self._is_current(document):
-            document.reading = document.reading or past(document.text, checked.read, document.folder)
+            document.reading = document.reading or past(document.text, checked, document.path)
             document.reading.learn(checked)
         return diagnosing.asked_for(document.uri, checked.diagnostics)
 

@@ -1,1 +1,1 @@
-"""Three versions of a text or of a model made one, operation by operation."""
+"""Three-way merges of texts and models, operation by operation."""

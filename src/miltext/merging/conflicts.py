@@ -1,4 +1,4 @@
-"""Conflicts as git writes them: both versions between markers, on lines of their own."""
+"""Conflicts in git's form: both versions between markers, each on its own lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SIZE = 7
 
 
 class Conflict(NamedTuple):
-    """The texts of the versions at a place that both sides changed; empty where a version has nothing."""
+    """The texts of the versions at a place that both sides changed; empty for a version without text there."""
 
     base: str
     ours: str
@@ -21,7 +21,7 @@ Piece: TypeAlias = "str | Conflict"
 
 
 class Markers(NamedTuple):
-    """How conflicts are written: the names of the versions, the size of a marker, and whether the base is shown."""
+    """The form of conflicts: the names of the versions, the size of a marker, and whether the base is shown."""
 
     ours: str = "ours"
     base: str = "base"
@@ -60,13 +60,16 @@ def _lines(text: str) -> list[str]:
 
 
 def _ends_its_line(written: str) -> bool:
-    """Return whether further text has to begin a line: this text ends with a marker or a comment."""
+    """Return whether following text must begin on a new line: after a marker or a comment."""
     line = written.rpartition("\n")[2]
     return "//" in line or line.startswith(">" * SIZE)
 
 
 def without_conflicts(text: str) -> str:
-    """Return a text without its conflicts: in a base that git merged of two, their contents were never agreed on."""
+    """Return a text without its conflicts.
+
+    A base that git merged from two bases may contain conflicts, whose contents belong to no version.
+    """
     kept, depth = list[str](), 0
     for line in text.splitlines(keepends=True):
         depth += line.startswith("<" * SIZE)

@@ -1,4 +1,4 @@
-"""Weights by contents: the same place in all versions for the same contents, and real places in the end."""
+"""Weights by contents: equal contents have the same place in all versions until the merged file has its own places."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Unplaced(Exception):
 
 
 class WeightContents:
-    """The contents of the weights of several versions, each at one place.
+    """The contents of the weights in several versions, each at one place.
 
-    The contents of ours keep their places; all others get a place behind the end of the file.
+    The contents in ours keep their places; others get a place after the end of the file.
     """
 
     def __init__(self, progress: Progress | None = None) -> None:
@@ -45,7 +45,7 @@ class WeightContents:
         self._end = ALIGNMENT
 
     def named_anew(self, models: Iterable[Model]) -> dict[Model, Program]:
-        """Return the programs of a version's models, whose weights have the places of their contents.
+        """Return the programs of a version's models, with each weight at the place of its contents.
 
         Raise WeightsError, and PrintError for a program with fields that the schema lacks.
         """
@@ -77,14 +77,14 @@ class WeightContents:
         return self._places[content]
 
     def content(self, blob: Blob, progress: Progress | None = None) -> Content:
-        """Return the contents of a record; `progress` gets its bytes if it is read for that."""
+        """Return the contents of a record; `progress` receives the number of bytes that are read."""
         key = blob.path, blob.offset
         if key not in self._known:
             self._known[key] = blob.dtype.name, blob.size, blob.padding_bits, blob.digest(progress)
         return self._known[key]
 
     def at(self, place: Place) -> Blob:
-        """Return a record with the contents at a place. Raise Unplaced for a place without contents."""
+        """Return a record that has the contents at a place. Raise Unplaced for a place without contents."""
         if place not in self._blobs:
             raise Unplaced(f"there is no record at offset {place[1]} of `{place[0]}`")
         return self._blobs[place]
@@ -102,12 +102,12 @@ def compared_work(models: Iterable[Model]) -> int:
 
 
 def _place_of(place: Value.BlobFileValue) -> Place:
-    """Return the place that a value names; a file has a single name, however it is spelled."""
+    """Return the place in a value, with the normalized name of its file."""
     return normpath(place.fileName), place.offset
 
 
 def programs_of(model: Model) -> list[Program]:
-    """Return the programs of a model: its own, or a pipeline's models' programs; none of a model of another kind."""
+    """Return the programs of a model or of the models in a pipeline; none for a model of another kind."""
     return [stage.model.program for stage in model.programs()]
 
 
@@ -121,7 +121,7 @@ def _values(programs: Iterable[Program]) -> Iterator[Held]:
 
 
 def file_for(name: str, folder: Path) -> Path:
-    """Return the path in a folder for a program's weight file, and make the folder of that."""
+    """Return the path of a program's weight file in a folder, and create its parent folder."""
     path = folder / name.partition("/")[2]
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
@@ -146,7 +146,7 @@ def placed_in(programs: Sequence[Program], contents: WeightContents, folder: Pat
 
 
 def written_anew(programs: Sequence[Program], contents: WeightContents, folder: Path, name: str) -> None:
-    """Write a weight file with all that merged programs have in it, and give its weights their places there."""
+    """Write a weight file with the weights of merged programs, and set their places in it."""
     written = dict[Content, int]()
     with BlobWriter(file_for(name, folder)) as writer:
         for held in _values(programs):

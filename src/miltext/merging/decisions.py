@@ -14,13 +14,13 @@ OURS, THEIRS = 1, 2
 
 
 class UndecidedSide(Exception):
-    """The text does not decide which side is taken."""
+    """The text does not determine the side to take."""
 
 
 def side_taken(text: str, clashes: Sequence[Clash]) -> int:
-    """Return whose comments a text keeps on the places that both sides changed: 1 for ours, 2 for theirs.
+    """Return the side whose comments a text keeps on places that both sides changed: 1 for ours, 2 for theirs.
 
-    A side without a comment at a place is taken where the comment of the other was removed. Raise UndecidedSide.
+    If the comment of one side was removed at a place, the side without a comment there is taken. Raise UndecidedSide.
     """
     shown = {line.strip() for line in text.splitlines() if line.lstrip().startswith("//")}
     taken = [_sides_at(clash, shown) for clash in clashes]
@@ -37,11 +37,11 @@ def side_taken(text: str, clashes: Sequence[Clash]) -> int:
 
 
 def _sides_at(clash: Clash, shown: Collection[str]) -> set[int]:
-    """Return the sides whose comment is shown; the side without comments, where none is shown."""
+    """Return the sides whose comments are in the text; the side without comments if there are none."""
     comments = {side: clash.conflict[side] for side in (OURS, THEIRS)}
     if comments[OURS] == comments[THEIRS]:
         raise UndecidedSide(
-            f"a comment cannot choose whose `{clash.place}` is taken: take one side whole, ours or theirs"
+            f"the comments do not determine the side of `{clash.place}`: take one side as a whole, ours or theirs"
         )
     found = {side for side, comment in comments.items() if comment in shown}
     return found or {side for side, comment in comments.items() if not comment}
@@ -52,10 +52,11 @@ def _places(clashes: Sequence[Clash]) -> str:
 
 
 def programs_in(text: str, headings: Collection[str], needed: Collection[str]) -> dict[str, str]:
-    """Return the text of each program below its heading, with the lines before as empty ones, so that places stay. An
-    empty heading belongs to the only program: the whole text.
+    """Return the text of each program below its heading, after empty lines in place of the text before it, so that
+    places stay valid.
 
-    Raise UndecidedSide for a heading that is `needed` and missing, or there twice, and for text before the first.
+    An empty heading stands for the whole text with one program. Raise UndecidedSide for a heading in `needed` that is
+    missing or repeated, and for text before the first heading.
     """
     if "" in headings:
         return {"": text}

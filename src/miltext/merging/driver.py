@@ -1,7 +1,7 @@
 """Merge of one file of a package for git's merge drivers: the model, its weights, the manifest, an overlay.
 
-git calls the driver for each file by itself, and takes a file that one side alone changed without a call. So each time
-all files of the package are merged, with git's own decisions on the others; and the requested file is returned.
+git calls the driver for each file separately, and does not call it for a file that only one side changed. So each call
+merges all files of the package, with git's own decisions on the other files, and returns the requested file.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from miltext.files.contents import parse_spec, read_file
 from miltext.files.writing import MODEL_FOLDERS
 from miltext.merging.contents import programs_of, weight_files
 from miltext.merging.filters import NotHere, as_checked_out, ask
-from miltext.merging.manifests import merge_manifests, merge_overlays
+from miltext.merging.manifests import merge_manifests
 from miltext.merging.models import Kept, MergedModel, merge_models
+from miltext.merging.overlays import merge_overlays
 from miltext.merging.trees import NotFound, Trees, require_same, trees
 from miltext.models.manifest import MANIFEST
 from miltext.models.overlays import NAMES
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from miltext.merging.conflicts import Markers
 
 WEIGHTS = "weight.bin"
-"""How the names of weight files end."""
+"""The endings of the names of weight files."""
 
 
 BESIDE = ".conflict.mil"
@@ -39,9 +40,7 @@ BESIDE = ".conflict.mil"
 
 
 class DriverResult(NamedTuple):
-    """The result of a driver for a file: its bytes, None where ours stays; the reasons; and the merged text, if there
-    is one.
-    """
+    """The result of a driver for a file: its bytes, None to keep ours; the reasons; and the merged text, if any."""
 
     data: bytes | None
     reasons: Sequence[str] = ()
@@ -89,12 +88,12 @@ def ways_out(path: PurePosixPath) -> str:
 
 
 def whole_model(path: PurePosixPath) -> PurePosixPath:
-    """Return the package or compiled model of a path; the path itself where it is in none."""
+    """Return the package or compiled model that contains a path, else the path itself."""
     return next((each for each in (path, *path.parents) if each.suffix.lower() in MODEL_FOLDERS), path)
 
 
 def beside(path: str) -> str:
-    """Return the name of the text with the conflicts of a package, or of a file of it."""
+    """Return the name of the text with the conflicts of a package, or of a file in it."""
     return f"{whole_model(PurePosixPath(path))}{BESIDE}"
 
 
@@ -116,7 +115,7 @@ def _merge_part(path: str, files: Sequence[str], markers: Markers) -> DriverResu
 
 
 def _only_model(found: Trees) -> str:
-    """Return the name of the only model in a folder, the same in all versions; in both where both added it.
+    """Return the name of the only model in a folder, which is the same in all versions that have the model.
 
     Raise NotFound.
     """
@@ -128,7 +127,7 @@ def _only_model(found: Trees) -> str:
 
 
 class _Package:
-    """The three versions of a model and its weight files, of which git settles some by itself."""
+    """The three versions of a model and its weight files, some of which git merges itself."""
 
     def __init__(self, found: Trees, name: str, folder: Path) -> None:
         self._path = PurePosixPath(found.path, name)
@@ -151,13 +150,15 @@ class _Package:
         self.target.mkdir()
 
     def merged(self, markers: Markers) -> MergedModel:
-        """Merge the model, with its other files as git will have them."""
+        """Merge the model, with git's result for its other files."""
         base, ours, theirs = self._models
         return merge_models(base, ours, theirs, self.target, markers, self._kept)
 
     def one_side(self, merged: MergedModel, weights: PurePosixPath | None) -> DriverResult:
-        """Return the side whose model is whole in a conflict: ours, unless git takes the weight file of theirs, and our
-        weights are not in it. For a weight file, return theirs where git takes the model of theirs.
+        """Return the side whose model is complete in a conflict: ours, unless git takes the weight file of theirs,
+        which lacks our weights.
+
+        For a weight file, return theirs if git takes the model of theirs.
         """
         if weights is not None and self._kept.model == 2:
             theirs = self._models[2].model_path
@@ -180,5 +181,5 @@ class _Package:
 
 
 def read_model(folder: Path, name: str) -> SpecModel:
-    """Return the model of that name in a folder. Raise ModelError."""
+    """Return the model with a name in a folder. Raise ModelError."""
     return SpecModel("mlmodel", name, None, folder, parse_spec(read_file(folder / name), name))

@@ -1,4 +1,4 @@
-"""Files as git's filters make them: git itself stores pointers to the objects of git-lfs."""
+"""Files after git's filters: for git-lfs, git stores only pointers to objects."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tempfile import TemporaryDirectory
 from miltext.files.contents import LFS_POINTER
 
 _WITHOUT_DOWNLOADS = {"GIT_LFS_SKIP_DOWNLOAD_ERRORS": "1"}
-"""Variables with which git-lfs writes the pointer of an object that it cannot get, in place of a failure."""
+"""Variables that make git-lfs write the pointer of a missing object instead of failing."""
 
 
 class NotHere(Exception):
-    """The object that a pointer of git-lfs names is not on this machine."""
+    """The object of a git-lfs pointer is not on this machine."""
 
 
 def ask(*arguments: str, input: bytes = b"") -> str:
-    """Return git's answer; nothing where it refuses."""
+    """Return the output of git, empty if git fails."""
     return os.fsdecode(_ask(*arguments, input=input))
 
 
@@ -31,7 +31,7 @@ def _ask(*arguments: str, input: bytes = b"") -> bytes:
 
 
 def is_filtered(path: str) -> bool:
-    """Return whether a filter comes between git's object of a path and its file."""
+    """Return whether a filter converts between git's object and the file of a path."""
     said = ask("check-attr", "-z", "filter", "--", path).split("\0")
     return said[2:3] not in ([], ["unspecified"], ["unset"], [""])
 
@@ -52,7 +52,7 @@ def write_as_checked_out(blob: str, path: str, target: Path) -> None:
 
 
 def as_stored(data: bytes, path: str) -> bytes:
-    """Return the bytes that git stores for a path whose file has these bytes, which git-lfs keeps. Raise OSError."""
+    """Return the bytes that git stores for the file of a path; git-lfs keeps the file's own bytes. Raise OSError."""
     if not is_filtered(path):
         return data
     name = ask("hash-object", "-w", "--stdin", f"--path={path}", input=data).strip()
@@ -63,9 +63,9 @@ def as_stored(data: bytes, path: str) -> bytes:
 
 @contextmanager
 def as_checked_out(files: Sequence[str], path: str) -> Iterator[Sequence[str]]:
-    """Yield the names of files as git would check them out to a path, given files with the stored bytes.
+    """Yield the names of files with the contents that git would check out to a path, from files of stored bytes.
 
-    An empty file stays empty: it has no object. Raise NotHere.
+    An empty file stays empty, for it has no object. Raise NotHere.
     """
     if not is_filtered(path):
         yield files

@@ -1,4 +1,4 @@
-"""The phrases of a statement, or of a head, that can be merged each by itself: words, and lists of keyed phrases."""
+"""The separately merged phrases of a statement or a head: words, and lists of keyed phrases."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from miltext.merging.sides import Item, Side
 
 words_of = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s"]+').findall
-"""The words of a text without its layout: strings, and all else without white space."""
+"""The words of a text without its layout: strings, and other runs without white space."""
 
 Normal = tuple[str, ...]
 """A phrase without its layout: its tokens."""
@@ -34,7 +34,7 @@ class PhraseTokens(NamedTuple):
 
 
 class PhraseList(NamedTuple):
-    """A list of phrases, each under its key; an absent list has its place, and no width."""
+    """Phrases by key; an absent list has a place of width 0."""
 
     span: Span
     brackets: tuple[str, str]
@@ -43,20 +43,21 @@ class PhraseList(NamedTuple):
     is_optional: bool = False
 
     def of(self, items: Iterable[Taken]) -> Replacement:
-        """Return what makes a list of other items in its place."""
+        """Return the text that replaces this list by other items."""
         taken = tuple(items)
         brackets = ("", "") if self.is_optional and not taken else self.brackets
         return Replacement(self.span, taken, brackets, self.between)
 
 
 class AmbiguousKeys(Exception):
-    """A phrase cannot be taken apart: two of its parts have one key."""
+    """A phrase cannot be split: two of its parts have the same key."""
 
 
 class ItemForm:
-    """An item of a side as words and lists, without the contents of its braces: with final names, and places there.
+    """An item of a side as words and lists, with final names, without the contents of its braces.
 
-    Its `segments`, one more than pairs of braces, have the comments `around` it, too.
+    Places are offsets in this text. The `segments`, one more than pairs of braces, include the comments `around` the
+    item.
     """
 
     def __init__(self, side: Side, item: Item) -> None:
@@ -67,7 +68,7 @@ class ItemForm:
         self._item = item
 
     def text(self, span: Span) -> str:
-        """Return a stretch of the side's text, with the final names."""
+        """Return a range of the side's text, with final names."""
         return self.side.written(*span)
 
     @cached_property
@@ -82,7 +83,7 @@ class ItemForm:
         return "".join(map(self.text, self.own_segments))
 
     def segment_at(self, offset: int) -> int:
-        """Return the index of the segment that a phrase at an offset is in."""
+        """Return the index of the segment with an offset."""
         return sum(each.end <= offset for each in self.own_segments[:-1])
 
     @cached_property
@@ -97,7 +98,7 @@ class ItemForm:
         return [comment for each in self.own_segments for comment in self.comments_in(each)]
 
     def comments_in(self, span: Span) -> list[str]:
-        """Return the comments in a stretch outside of all braces."""
+        """Return the comments in a range outside of all braces."""
         return [self.side.text[slice(*each)] for each in self.side.comments_in(span)]
 
     @cached_property
@@ -116,7 +117,7 @@ class ItemForm:
 
     @cached_property
     def words(self) -> dict[str, PhraseTokens]:
-        """The words by their part: the type of an operation, the version of a program."""
+        """The words by role: the type of an operation, the version of a program."""
         return dict(self._words())
 
     @cached_property
@@ -184,15 +185,15 @@ class ItemForm:
 
     @cached_property
     def _names(self) -> dict[int, str]:
-        """The final names by the places of the names that they replace."""
+        """The final names by the places of the replaced names."""
         return {name.start: new for each in self.segments for name, new in self.side.renamed(*each)}
 
     def _name(self, token: Node) -> str:
-        """Return the final name that a token stands for."""
+        """Return the final name for a token."""
         return self._names.get(token.start) or name_of(token.token or "")
 
     def _key(self, phrase: Node, place: int) -> str:
-        """Return the final name in a phrase of a list; its place where it has no name."""
+        """Return the final name in a phrase of a list, or the place of a phrase without a name."""
         token = phrase if phrase.token is not None else phrases.name_token(phrase)
         return self._name(token) if token else str(place)
 
@@ -203,7 +204,7 @@ class ItemForm:
         return tuple(self._tokens([phrase]))
 
     def _tokens(self, parts: Iterable[Node]) -> Iterator[str]:
-        """Yield the tokens of phrases, an opset as a Program has it: `$"ios18"` is not `ios18`."""
+        """Yield the tokens of phrases, with opsets in the form of a Program: `$"ios18"` is not `ios18`."""
         todo = [*parts][::-1]
         while todo:
             phrase = todo.pop()

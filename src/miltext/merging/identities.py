@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def link(base: Side | None, ours: Side, theirs: Side) -> None:
-    """Give the items and values that correspond the same keys: to the base's by structure, to one another by name."""
+    """Give corresponding items and values equal keys: by structure with the base, by name between the sides."""
     if base is not None:
         _found(base)
         for side in (ours, theirs):
@@ -50,7 +50,7 @@ def _found(side: Side) -> None:
 class _Placed:
     """A side's graph, with the item of each operation and the hole of each block.
 
-    A draft may write several operations in one statement, which then belongs to the last one.
+    A draft's statement with nested operations belongs to the last one.
     """
 
     def __init__(self, side: Side, keys: Keys) -> None:
@@ -96,7 +96,7 @@ class _Placed:
 
 
 class _Link:
-    """The base and another version, whose parts get the keys of their partners in the base."""
+    """A link between the base and a version, whose parts get the keys of their partners in the base."""
 
     def __init__(self, base: Side, side: Side) -> None:
         keys = Keys()
@@ -149,7 +149,7 @@ class _Link:
         self._replaced(old, new)
 
     def _other_opsets(self, base: Item, side: Item) -> None:
-        """Link the blocks of a function that have no partners, since their opsets are not the same, by their places."""
+        """Link by position the blocks of a function whose opsets have no partner."""
         linked = {hole.key for hole in side.holes}
         for old, new in zip(base.holes, side.holes, strict=False):
             if new.key is None and old.key not in linked:
@@ -159,10 +159,9 @@ class _Link:
                 self._replaced(old, new)
 
     def _kept(self, old: Hole, new: Hole) -> Iterator[tuple[Item, Item]]:
-        """Yield the statements without operands that are in both versions unchanged: constants, apart from their
-        users.
+        """Yield pairs of unchanged statements without operands: constants, compared without their uses.
 
-        By its uses, a constant may seem to be another constant that they took before.
+        By its uses, a constant could be confused with another former operand.
         """
         base, side = self._base.side, self._side.side
         there = {_names(item): item for item in old.items}
@@ -172,8 +171,8 @@ class _Link:
                 yield other, item
 
     def _replaced(self, old: Hole, new: Hole) -> None:
-        """Link statements without a partner, and without blocks, whose results have the same names: new statements
-        replaced the base's.
+        """Link statements without partners and blocks whose results have the same names: the new one replaces the
+        base's.
         """
         known = {item.key for item in new.items if item.key is not None}
         left = {_names(item): item for item in old.items if item.key not in known and item.results and not item.holes}
@@ -191,7 +190,7 @@ def _names(item: Item) -> tuple[str, ...]:
 
 
 class _Added:
-    """Gives the same key to items that both versions added under one name."""
+    """Assigns equal keys to items that both versions added under one name."""
 
     def __init__(self, ours: Side, theirs: Side) -> None:
         self._ours, self._theirs = ours, theirs
@@ -221,7 +220,7 @@ class _Added:
                 self.items(partner, item)
 
     def _name(self, side: Side, item: Item) -> tuple[str, ...]:
-        """Return the names of an item's results; without results, its words."""
+        """Return the names of an item's results, or the words of an item without results."""
         return _names(item) or tuple(words_of(side.written(item.node.start, item.node.end)))
 
     def _values(self, mine: Iterable[Meaning], other: Iterable[Meaning]) -> None:
@@ -235,8 +234,10 @@ class _Added:
 
 
 class Names:
-    """The final name of each value, by its key; `disputed` are the keys that the two sides name differently, or whose
-    name the other side gives to another value.
+    """The final name of each value, by key.
+
+    `disputed` contains the keys with different names on the two sides, and those whose name the other side gives to
+    another value.
     """
 
     def __init__(self, base: Side | None, ours: Side, theirs: Side) -> None:
@@ -259,7 +260,7 @@ class Names:
         return other if mine == before else mine
 
     def _find_clashes(self, before: Mapping[Key, str], ours: Side, theirs: Side) -> None:
-        """Find names that several values of one function would get, but had on neither side."""
+        """Find names that several values of a function would share in the result, but on neither side."""
         there = {item.key: item for item in theirs.program.holes[0].items}
         for item in ours.program.holes[0].items:
             if item.key not in there:

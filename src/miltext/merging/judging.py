@@ -1,4 +1,4 @@
-"""Errors of a merged text that neither side has, as types that no longer fit."""
+"""Errors of a merged text that neither side has, such as mismatched types."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ _WEIGHT = re.compile(r"BLOBFILE\s*\(([^;]*?\)\s*)\)")
 
 
 def new_errors(merged: str, ours: str, theirs: str, path: str | None = None) -> list[Diagnostic]:
-    """Return the errors of a merged text that neither side has; `path` is where its arrays are looked for."""
+    """Return the errors of a merged text that neither side has. Arrays are read relative to `path`."""
     found = _errors(merged, path) if merged not in (ours, theirs) else []
     if not found:
         return []
     known = Counter[tuple[str, str]]()
     for text in (ours, theirs):
         known |= Counter(map(_said, _errors(text, path)))
-    told = list[Diagnostic]()
+    reported = list[Diagnostic]()
     for each in found:
         known[_said(each)] -= 1
         if known[_said(each)] < 0:
-            told.append(each)
-    return told
+            reported.append(each)
+    return reported
 
 
 def moved_weights(base: str, ours: str, theirs: str) -> str | None:

@@ -1,11 +1,9 @@
-"""The merge of packages' manifests, whose identifiers are at random in each export, and of overlays."""
+"""The merge of packages' manifests, whose identifiers are at random in each export."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
-
-from miltext.models.overlays import parsed, written
 
 if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Record
@@ -16,8 +14,8 @@ _ITEMS, _ROOT = "itemInfoEntries", "rootModelIdentifier"
 def merge_manifests(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     """Return the merged manifest, item by item, with the identifiers in ours; None for a conflict.
 
-    It is ours, byte for byte, unless theirs changed more than identifiers. An empty base means that both sides added
-    the package. Data that is not a manifest is in conflict with any other.
+    The result is ours, byte for byte, unless theirs changed more than identifiers. An empty base means that both sides
+    added the package. Data that is not a manifest conflicts with any other.
     """
     said = [_by_paths(data) for data in (base or b"{}", ours, theirs)]
     if said[1] is None or said[2] is None:
@@ -28,37 +26,15 @@ def merge_manifests(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     return None if merged is None else _with_identifiers(merged, json.loads(ours), json.loads(theirs))
 
 
-def merge_overlays(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    """Return a merged overlay, text by text; None for a conflict.
-
-    It is ours, byte for byte, unless theirs changed more than the layout. An empty base means that both sides added it.
-    Data that is not an overlay is in conflict with any other.
-    """
-    said = [_table(data) for data in (base or b"{}", ours, theirs)]
-    if said[1] is None or said[2] is None:
-        return ours if theirs == ours else None
-    merged = merged_records(said[0] or {}, said[1], said[2])
-    return ours if merged == said[1] else None if merged is None else written(merged)
-
-
-def _table(data: bytes) -> Record | None:
-    """Return the object in an overlay; None for other data."""
-    try:
-        table = parsed(data)
-    except (ValueError, RecursionError):
-        return None
-    return table if isinstance(table, dict) else None
-
-
 def say_the_same(one: bytes, other: bytes) -> bool:
-    """Return whether two manifests differ in nothing but identifiers and layout: coremltools changes the layout of a
-    manifest that it opens.
+    """Return whether two manifests differ only in identifiers and layout; coremltools changes the layout when it opens
+    a manifest.
     """
     return _by_paths(one) == _by_paths(other) is not None
 
 
 def _by_paths(data: bytes) -> Record | None:
-    """Return the contents of a manifest, by paths in place of identifiers; None for data that is not a manifest."""
+    """Return the contents of a manifest by path instead of identifier; None for data that is not a manifest."""
     from miltext.models.manifest import by_paths
 
     try:
@@ -84,8 +60,9 @@ def merged_records(base: Record, ours: Record, theirs: Record) -> Record | None:
 
 
 def _with_identifiers(merged: Record, ours: Record, theirs: Record) -> bytes | None:
-    """Return a manifest with identifiers in place of paths: from ours, or from theirs for its added items; None where
-    one identifier belongs to two items, or the model is not among the items.
+    """Return a manifest by identifier: those of ours, and those of theirs for items that it added.
+
+    Return None if two items have the same identifier, or the model is not among the items.
     """
     known = {item["path"]: name for each in (theirs, ours) for name, item in each[_ITEMS].items()}
     if merged[_ROOT] not in merged[_ITEMS] or not merged[_ITEMS].keys() <= known.keys():

@@ -1,4 +1,4 @@
-"""Three versions of a text made one: `merge_texts`, the front door."""
+"""The merge of three versions of a text: `merge_texts`, the front door."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from miltext.syntax.recursion import with_room
 
 
 class Merged(NamedTuple):
-    """A merged text, and how many conflicts it has, each between markers."""
+    """A merged text, and the number of its conflicts, each between markers."""
 
     text: str
     conflicts: int
@@ -39,9 +39,9 @@ class Triple(NamedTuple):
 def merge_texts(base: str, ours: str, theirs: str, markers: Markers | None = None) -> Merged:
     """Return the text with the changes of ours and of theirs since a base, statement by statement.
 
-    The text is ours' with theirs' changes: comments, layout and line ends are kept. An empty base is none: items that
-    both added under one name have to be equal. Raise ParseError for a version that is not MIL text; its path is the
-    name. Raise TypeError for a value that is not text.
+    The text is ours' with theirs' changes: comments, layout and line ends are kept. An empty base means that there is
+    none: items that both added under one name must be equal. Raise ParseError for a version that is not MIL text, with
+    its name as the path. Raise TypeError for a value that is not text.
     """
     for text in (base, ours, theirs):
         if not isinstance(text, str):
@@ -65,7 +65,7 @@ def _has_returns(text: str) -> bool:
 
 
 def _base(text: str, name: str) -> Side | None:
-    """Return the base, None if empty or not readable for its conflicts. Raise ParseError."""
+    """Return the base; None if it is empty, or unreadable because of its conflicts. Raise ParseError."""
     text = _plain(text)
     agreed = without_conflicts(text)
     if not agreed.strip():
@@ -92,7 +92,7 @@ class Merge:
         self._in_conflict = set[Key]()
 
     def decisions(self) -> list[MergeDecision]:
-        """Return the decisions about each stretch of the merged text, in its order."""
+        """Return the decisions about each range of the merged text, in order."""
         self._find_disputed()
         self._find_missed()
         self._find_races()
@@ -116,7 +116,7 @@ class Merge:
                     self._in_conflict.add(item.key)
 
     def _find_missed(self) -> None:
-        """Find items that one side deleted and the other changed or uses anew, and in turn the items that they need."""
+        """Find items that one side deleted and the other changed or newly uses, and the items that they need."""
         deleted = list(self._deleted(self._program))
         dropped = {_key(each): each for each in deleted if self._is_dropped(each)}
         self._in_conflict |= {_key(each) for each in deleted} - dropped.keys()
@@ -130,8 +130,8 @@ class Merge:
             missed = [key for key, each in dropped.items() if not used.isdisjoint(self._made(each))]
 
     def _find_races(self) -> None:
-        """Find items that both sides added after the same operation that use a state, and write it: no order is
-        right.
+        """Find items that both sides added after the same operation and that use a state, if any writes it: their order
+        is undetermined.
         """
         _, ours, theirs = self._sides
         states = ours.states() & theirs.states()
@@ -146,7 +146,7 @@ class Merge:
                     self._in_conflict |= {item.key for item in both}
 
     def _find_twice(self) -> None:
-        """Find the values that both added, each otherwise, and the statements of both that use them."""
+        """Find the values that both sides added with different definitions, and the statements that use them."""
         items = [each for hole in self._inside(self._program) for each in _triples(*hole)]
         items = [each for each in items if each.ours is not None and each.theirs is not None]
         for each in items:
@@ -156,19 +156,19 @@ class Merge:
             self._in_conflict |= {_key(each) for each in items if self._uses_what_is_twice(each)}
 
     def _is_changed_by_both(self, triple: Triple) -> bool:
-        """Return whether both sides changed an item, each otherwise, layout apart."""
+        """Return whether both sides changed an item in different ways, apart from layout."""
         before, mine, other = (words_of(self._text(*each)) for each in zip(self._sides, triple, strict=True))
         return mine != other and before not in (mine, other)
 
     def _uses_what_is_twice(self, triple: Triple) -> bool:
-        """Return whether a statement, merged, would use a value of which there are two."""
+        """Return whether a merged statement would use a value with two definitions."""
         if any(item.holes for _, item in self._present(triple)):
             return False
         used = set[Key]().union(*(side.uses(item) for side, item in self._present(triple)))
         return not self._twice.isdisjoint(used) and self._is_changed_by_both(triple)
 
     def _inside(self, triple: Triple) -> Iterator[tuple[Hole | None, Hole, Hole]]:
-        """Yield the holes that both sides have of an item and of its inner items."""
+        """Yield the holes of an item and of its inner items that both sides have."""
         for hole in self._holes(triple):
             yield hole
             for each in _triples(*hole):
@@ -184,7 +184,7 @@ class Merge:
                     yield each
 
     def _is_dropped(self, triple: Triple) -> bool:
-        """Return whether at least one side deleted an item, and the other did not change it."""
+        """Return whether a side deleted an item that the other side did not change."""
         if triple.base is None or (triple.ours is not None and triple.theirs is not None):
             return False
         if triple.ours is None and triple.theirs is None:
@@ -201,7 +201,7 @@ class Merge:
         return {side.key(value) for side, item in self._present(triple) for value in item.results}
 
     def _uses(self, triple: Triple) -> set[Key]:
-        """Return the values that an item names when it is merged."""
+        """Return the values that a merged item names."""
         holes = list(self._holes(triple))
         if triple.ours is None or triple.theirs is None:
             return set[Key]().union(*(side.uses(item) for side, item in self._present(triple)))
@@ -240,7 +240,7 @@ class Merge:
         return "" if side is None or item is None else side.written(item.start, item.end)
 
     def _take(self, side: int | None, triple: Triple) -> MergeDecision:
-        """Return the decision to take the item of a side, or none of all."""
+        """Return the decision to take the item of one side, or of none."""
         return MergeDecision(side, [None if item is None else Span(item.start, item.end) for item in triple])
 
     def _item(self, triple: Triple) -> Iterator[MergeDecision]:
@@ -292,7 +292,7 @@ class Merge:
                 yield self._take(OURS if each.ours else THEIRS, each)
 
     def _in_order(self, base: Hole | None, ours: Hole, theirs: Hole) -> list[Triple]:
-        """Return the items of a hole in their order, which keeps each behind the items that it uses."""
+        """Return the items of a hole in an order that places each after the items that it uses."""
         triples = {_key(each): each for each in _triples(base, ours, theirs)}
         orders = [[item.key for item in hole.items] if hole else [] for hole in (base, ours, theirs)]
         order = merged_order(*orders)
@@ -304,9 +304,7 @@ class Merge:
 
 
 def _added(side: Side, hole: Hole, states: set[Key], known: set[Key]) -> dict[tuple[Key, Key], list[Item]]:
-    """Return the items that one side alone added, by the state that each uses and the last operation before that uses
-    it.
-    """
+    """Return the items that only one side added, by state and by the previous operation that uses the state."""
     found, last = defaultdict[tuple[Key, Key], list[Item]](list), dict[Key, Key]()
     for item in hole.items:
         for state in states & side.uses(item):
@@ -322,7 +320,7 @@ def _key(triple: Triple) -> Key:
 
 
 def _triples(base: Hole | None, ours: Hole, theirs: Hole) -> Iterator[Triple]:
-    """Yield the items of a hole in all versions: first the items of ours, and then the rest."""
+    """Yield the items of a hole in all versions: first those of ours, then the others."""
     found = [{item.key: item for item in hole.items} if hole else {} for hole in (base, ours, theirs)]
     for key in {**found[1], **found[2], **found[0]}:
         yield Triple(*[items.get(key) for items in found])

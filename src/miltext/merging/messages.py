@@ -26,12 +26,12 @@ class Clash(NamedTuple):
 
     @property
     def conflict(self) -> Conflict:
-        """The clash as comments of a text."""
+        """The clash as comments in a text."""
         return Conflict(*("" if each is None else f"// {self.place}: {each}" for each in self.values))
 
 
 def merge_messages(base: Message, ours: Message, theirs: Message) -> list[Clash]:
-    """Write theirs' changes into ours; return the places that both changed, where ours is left as it is.
+    """Write theirs' changes into ours; return the places that both changed, where ours is kept.
 
     Fields unknown to the schema are merged, too, each as a whole.
     """
@@ -52,7 +52,7 @@ class _MessageMerge:
     def part(self, three: Three, place: str, is_new: bool = True) -> bytes:
         """Return the merged wire at a place.
 
-        A message that both sides began is merged field by field if `is_new`.
+        A message that both sides added is merged field by field if `is_new`.
         """
         base, ours, theirs = three
         said = [None if each is None else each.wire for each in three]

@@ -1,7 +1,7 @@
-"""Three versions of a model made one: its program, the parts around it, and its weights.
+"""The merge of three versions of a model: its program, the parts around it, and its weights.
 
-Programs are merged as texts in which weights of the same contents have the same place. In the end, each weight gets its
-place in the weight file that the merge leaves.
+Programs are merged as texts in which weights with equal contents have the same place. At the end, each weight gets its
+place in the merged weight file.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 class Kept(NamedTuple):
     """Decisions before a merge: the version of the model file, and of each weight file.
 
-    0 is the base, 1 ours, 2 theirs; None stands for a file that may be written anew.
+    0 is the base, 1 ours, 2 theirs; None allows a new file.
     """
 
     model: int | None = None
@@ -62,9 +62,9 @@ class Kept(NamedTuple):
 class MergedModel(NamedTuple):
     """The result of a merge: the text, with markers around conflicts, the description as comments; the model.
 
-    `conflicts` are messages about the parts that cannot be merged, `errors` the errors that neither side has. If there
-    are any, the model is the model of the `side` whose weights are all in the kept files, ours if both are; None if
-    neither is.
+    `conflicts` are messages about the parts that cannot be merged, `errors` the errors that neither side has. With
+    errors or conflicts, the model is that of the `side` whose weights are all in the kept files; ours if both are, None
+    if neither is.
     """
 
     text: str
@@ -75,7 +75,7 @@ class MergedModel(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether all was merged."""
+        """Whether the merge has no conflicts and no errors."""
         return not (self.conflicts or self.errors)
 
 
@@ -92,20 +92,19 @@ def merge_models(
 ) -> MergedModel:
     """Merge the changes of two versions of a model since a third; write new weight files into a folder.
 
-    A pipeline is merged model by model, ML Programs operation by operation, and all else field by field; data unknown
-    to the schema, such as the layers of a neural network, is one thing that one side may change. Without a base, both
-    sides added the model: their common parts by name are merged. Errors that neither side has are looked for unless
-    `check` is false. Raise WeightsError for weights that cannot be read.
+    A pipeline is merged model by model, an ML Program operation by operation, and other parts field by field. Data
+    unknown to the schema, such as the layers of a neural network, is merged as a whole. Without a base, both sides
+    added the model: their common parts by name are merged. Errors that neither side has are found unless `check` is
+    false. Raise WeightsError for weights that cannot be read.
     """
     return _ModelMerge(base, ours, theirs, kept or Kept(), progress).run(folder, markers, check)
 
 
 def resolve_models(base: Model | None, ours: Model, theirs: Model, folder: Path, text: str) -> MergedModel:
-    """Return the model of a text in which somebody resolved the conflicts of a merge; write its weight files into a
-    folder.
+    """Return the model of a text with resolved conflicts; write its weight files into a folder.
 
-    Where both sides changed the description, the remaining comments choose the side, as the merge wrote them. In the
-    text of a pipeline, comments also name the model of each program. Raise ParseError, ModelError and WeightsError.
+    If both sides changed the description, the remaining comments of the merge determine the side. In the text of a
+    pipeline, comments also name the model of each program. Raise ParseError, ModelError and WeightsError.
     """
     return _ModelMerge(base, ours, theirs, Kept()).resolved(folder, text)
 
@@ -121,7 +120,7 @@ class _Text(NamedTuple):
 
     @property
     def line(self) -> str:
-        """The heading as a line is compared with it."""
+        """The heading without white space at its ends, for comparisons."""
         return self.heading.strip()
 
 
@@ -194,14 +193,14 @@ class _ModelMerge:
         return Markers().text([piece for each in self._texts for piece in (each.heading, each.merged.text)])
 
     def _told(self, markers: Markers) -> str:
-        """Return the conflicts: of the description as comments, and texts of programs."""
+        """Return the conflicts: those of the description as comments, and the texts of programs."""
         is_pipeline = self._side(1).is_pipeline
         texts = [each for each in self._texts if each.merged.conflicts or not is_pipeline]
         pieces = [piece for each in texts for piece in (each.heading, each.merged.text)]
         return markers.text([*(clash.conflict for clash in self._clashes), *pieces])
 
     def _errors(self, spec: Spec) -> tuple[str, list[Diagnostic]]:
-        """Return the errors that neither side has, and their text: the errors of one text at a time."""
+        """Return the errors that neither side has in the first text with any, and this text."""
         for each in self._texts:
             text = f"{each.heading}{each.merged.text}"
             if found := new_errors(text, each.ours, each.theirs):
@@ -210,7 +209,7 @@ class _ModelMerge:
         return self._all(), [error(fault.code, fault.message) for fault in faults(spec) if fault.tells not in known]
 
     def _kept_whole(self, text: str, conflicts: Sequence[str], errors: Sequence[Diagnostic] = ()) -> MergedModel:
-        """Return a merge in conflict, with the model of the side that is whole with the kept files."""
+        """Return a merge in conflict, with the model of the side that is complete with the kept files."""
         for side in (1, 2):
             with suppress(Unplaced, ModelError):
                 return MergedModel(text, self._with_kept_weights(side), conflicts, errors, side)
@@ -225,7 +224,7 @@ class _ModelMerge:
         return spec
 
     def _whole(self, model: Model) -> Spec:
-        """Return a model of one side, in whose programs weights have the places of their contents."""
+        """Return the model of one side, with each weight at the place of its contents."""
         made = Spec()
         made.CopyFrom(_spec(model))
         for each, stage in zip(models_with_programs(made), model.programs(), strict=True):
@@ -254,7 +253,7 @@ class _ModelMerge:
         return spec
 
     def _of_other_kinds(self, triple: StageTriple, clash: Clash) -> Spec:
-        """Return the version of a model that one side changed, where they are not of one kind."""
+        """Return the version that one side changed, of models of different kinds."""
         wholes = [Spec() if each is None else self._whole(each) for each in triple]
         wires = [wire_of(each) for each in wholes]
         if wires[2] not in wires[:2] and wires[0] != wires[1]:
@@ -262,7 +261,7 @@ class _ModelMerge:
         return wholes[2] if wires[0] == wires[1] else wholes[1]
 
     def _program(self, base: Model | None, ours: Model, theirs: Model, place: str, markers: Markers) -> Program:
-        """Return the merged program of a model; ours where it has conflicts."""
+        """Return the merged program of a model, or ours if there are conflicts."""
         before, mine, other = (None if each is None else self._programs[each] for each in (base, ours, theirs))
         assert mine is not None
         assert other is not None
@@ -317,7 +316,7 @@ class _ModelMerge:
         return None if triple.ours is None else whole
 
     def _name(self, triple: StageTriple, place: str) -> str:
-        """Return the name of a model in the end."""
+        """Return the final name of a model."""
         before, mine, other = (None if each is None else each.pipeline_name for each in triple)
         if mine is None or other is None:
             return mine or other or ""
@@ -340,9 +339,7 @@ class _ModelMerge:
                 written_anew(programs, self._contents, folder, name)
 
     def _is_in_one(self, programs: Sequence[Program], folder: Path, name: str) -> bool:
-        """Return whether the file of one side has all the weights: then it is copied, and they keep their places
-        in it.
-        """
+        """Return whether the file of one side contains all weights. It is then copied, and they keep their places."""
         for side in (self._side(1), self._side(2)):
             with suppress(Unplaced, ModelError):
                 placed_in(programs, self._contents, _folder(side), name)

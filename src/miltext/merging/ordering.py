@@ -1,4 +1,4 @@
-"""The order of items that two versions moved, added and removed, each from one order before."""
+"""The merged order of items that two versions moved, added or removed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ K = TypeVar("K", bound=Hashable)
 
 
 def merged_order(base: Sequence[K], ours: Sequence[K], theirs: Sequence[K]) -> list[K]:
-    """Return all keys of both, in ours' order, with theirs' added or moved keys behind their predecessors there.
+    """Return all keys of both in the order of ours, with keys that theirs added or moved after their predecessors in
+    theirs.
 
-    Of keys that both added at one place, ours' come first; a key that both moved is where ours has it. A key that one
-    side removed stays, for the caller to judge.
+    Of keys that both added at one place, those of ours come first; a key that both moved has its place in ours. A key
+    that one side removed stays: the caller decides on it.
     """
     own = set(ours)
     known, there = {*base}, {*theirs}
@@ -32,16 +33,14 @@ def merged_order(base: Sequence[K], ours: Sequence[K], theirs: Sequence[K]) -> l
 
 
 def replaced_twice(base: Collection[K], ours: Collection[K], theirs: Collection[K]) -> bool:
-    """Return whether both replaced the same key, each by another: a list of both replacements would match neither
-    side.
-    """
+    """Return whether both replaced the same key by different keys: a list with both would match neither side."""
     mine, other = {*ours}, {*theirs}
     added = mine.difference(base), other.difference(base)
     return not mine.union(other).issuperset(base) and bool(added[0] - added[1]) and bool(added[1] - added[0])
 
 
 def _moved(base: Sequence[K], side: Sequence[K]) -> set[K]:
-    """Return the keys in another order on a side."""
+    """Return the keys that a side moved."""
     places = {key: place for place, key in enumerate(side)}
     pairs = [(place, places[key]) for place, key in enumerate(base) if key in places]
     still = {place for place, _ in in_order(pairs)}
@@ -49,7 +48,7 @@ def _moved(base: Sequence[K], side: Sequence[K]) -> set[K]:
 
 
 def after_needs(order: Iterable[K], needs: Callable[[K], Collection[K]]) -> list[K]:
-    """Return an order in which each key comes after the keys that it needs, as near to the given one as that allows.
+    """Return the nearest order to the given one in which each key comes after the keys that it needs.
 
     Keys that need one another stay in the given order.
     """

@@ -17,7 +17,7 @@ Forms: TypeAlias = "tuple[ItemForm | None, ItemForm, ItemForm]"
 """An item in the base, in ours and in theirs."""
 
 Segment: TypeAlias = "tuple[int | None, tuple[Replacement, ...]]"
-"""The side whose segment is taken, None for a conflict; and what is replaced there."""
+"""The side whose segment is taken, None for a conflict; and the replacements in it."""
 
 
 def merge_forms(base: ItemForm | None, ours: ItemForm, theirs: ItemForm) -> list[MergeDecision]:
@@ -72,7 +72,7 @@ def _each_alone(ours: ItemForm, theirs: ItemForm) -> list[Segment]:
 
 
 def _by_phrase(base: ItemForm, ours: ItemForm, theirs: ItemForm) -> list[Segment]:
-    """Write theirs' changes into ours, or the other way round where theirs alone changed comments.
+    """Write theirs' changes into ours, or ours' into theirs if only theirs changed comments.
 
     Raise SyntaxFailure and AmbiguousKeys.
     """
@@ -93,8 +93,8 @@ def _by_phrase(base: ItemForm, ours: ItemForm, theirs: ItemForm) -> list[Segment
 
 
 class _PhraseMerge:
-    """The replacements `made` to write one side's changes into the other, the canvas; and the places changed by both,
-    `broken`.
+    """The replacements `made` to write the changes of one side (the giver) into the other (the canvas), and the places
+    `broken` by changes on both.
     """
 
     def __init__(self, base: ItemForm, canvas: ItemForm, giver: ItemForm, side: int) -> None:
@@ -110,7 +110,7 @@ class _PhraseMerge:
             self._list(key)
 
     def _keys(self, kind: str) -> list[str]:
-        """Return the keys of the words or the lists, which all versions have. Raise AmbiguousKeys."""
+        """Return the keys of the words or lists, which are the same in all versions. Raise AmbiguousKeys."""
         found = [list(getattr(form, kind)) for form in (self._base, self._canvas, self._giver)]
         if found[0] != found[1] or found[0] != found[2]:
             raise AmbiguousKeys
@@ -127,13 +127,13 @@ class _PhraseMerge:
         )
 
     def _changes(self, form: ItemForm) -> set[str]:
-        """Return the words and lists that a side changed, of attributes only the value of a constant."""
+        """Return the words and lists that a side changed; of the attributes, only the value of a constant."""
         words = {key for key in form.words if form.words[key].normal != self._base.words[key].normal}
         lists = self._base.lists
         return words | {key for key, listed in form.lists.items() if _taken(listed, key) != _taken(lists[key], key)}
 
     def _phrase(self, before: PhraseTokens | None, mine: PhraseTokens, other: PhraseTokens) -> None:
-        """Write a phrase that the giver alone changed."""
+        """Write a phrase that only the giver changed."""
         if other.normal == mine.normal or (before is not None and other.normal == before.normal):
             return
         is_losing = self._canvas.comments_in(mine.span) != self._giver.comments_in(other.span)
@@ -143,7 +143,7 @@ class _PhraseMerge:
             self.made.append(Replacement(mine.span, (Taken(self._other, other.span),)))
 
     def _list(self, key: str) -> None:
-        """Write the giver's changes in a list: phrase by phrase, or all anew where the keys differ."""
+        """Write the giver's changes of a list: phrase by phrase, or the whole list if the keys differ."""
         before, mine, other = (form.lists[key] for form in (self._base, self._canvas, self._giver))
         if [*mine.items] != [*other.items]:
             self._rewrite(key, before, mine, other)
@@ -153,7 +153,7 @@ class _PhraseMerge:
                 self._phrase(before.items.get(name), part, other.items[name])
 
     def _rewrite(self, key: str, before: PhraseList, mine: PhraseList, other: PhraseList) -> None:
-        """Write a list anew, unless the giver has the base's."""
+        """Write a whole list, unless the giver did not change it."""
         if _said(other, key) == _said(before, key):
             return
         place = mine.span.start
@@ -170,7 +170,7 @@ class _PhraseMerge:
     def _kept(
         self, place: int, before: PhraseTokens | None, mine: PhraseTokens | None, other: PhraseTokens | None
     ) -> Taken | None:
-        """Return an item of a merged list; None where one side took it away, unchanged by the other."""
+        """Return an item of a merged list; None if one side removed it and the other did not change it."""
         said = [part and part.normal for part in (before, mine, other)]
         if said[0] == said[1] != said[2]:
             return other and Taken(self._other, other.span)
@@ -180,7 +180,7 @@ class _PhraseMerge:
 
 
 def _is_stamped(before: PhraseList, mine: PhraseList, other: PhraseList) -> bool:
-    """Return whether both sides state anew the tools and the date of a program: then ours stays."""
+    """Return whether both sides changed the tools and the date of a program; ours is then kept."""
     said = [each.items[BUILD_INFO].normal if BUILD_INFO in each.items else None for each in (before, mine, other)]
     return said[0] not in said[1:]
 

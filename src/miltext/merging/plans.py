@@ -1,4 +1,4 @@
-"""A merge as data: the decisions about each stretch of the merged text, of which the text is made afterwards."""
+"""A merge as data: the decisions about each range of the merged text, which is written from them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Sides: TypeAlias = "tuple[Side | None, Side, Side]"
 
 
 class Taken(NamedTuple):
-    """A stretch of a side's text."""
+    """A range of a side's text."""
 
     side: int
     span: Span
 
 
 class Replacement(NamedTuple):
-    """The stretches that are taken in place of a stretch, as a list in brackets."""
+    """The ranges that replace a range, as a list in brackets."""
 
     span: Span
     taken: tuple[Taken, ...]
@@ -37,17 +37,17 @@ class Replacement(NamedTuple):
     between: str = ""
 
     def edit(self, sides: Sides) -> Edit:
-        """Return the edit that writes it."""
+        """Return the edit for this replacement."""
         opening, closing = self.brackets
         texts = (_side(sides, side).written(*span) for side, span in self.taken)
         return *self.span, f"{opening}{self.between.join(texts)}{closing}"
 
 
 class MergeDecision(NamedTuple):
-    """The decision about a stretch of the merged text: whose it is, and what of the other side replaces parts of it.
+    """The decision about a range of the merged text: the `side` that it is taken from, None for a conflict, and the
+    parts replaced from the other side.
 
-    It is a conflict where `side` is None. `spans` are its places in the base, ours and theirs; None where a version
-    does not have it.
+    `spans` are its places in the base, ours and theirs; None for a version that lacks it.
     """
 
     side: int | None
@@ -55,7 +55,7 @@ class MergeDecision(NamedTuple):
     replaced: tuple[Replacement, ...] = ()
 
     def piece(self, sides: Sides, own_names: Mapping[Key, str]) -> Piece:
-        """Return its text; in a conflict, values have the names that each version has, but for the `own_names`."""
+        """Return the text. In a conflict, values keep the names of each version, except for the `own_names`."""
         if self.side is None:
             found = zip(sides, self.spans, strict=True)
             return Conflict(*[side.written(*span, own_names) if side and span else "" for side, span in found])
@@ -71,7 +71,8 @@ def _side(sides: Sides, number: int) -> Side:
 
 
 def chosen(versions: Sequence[object], said: Sequence[object]) -> int | None:
-    """Return the side with a change, or else with a new layout; None where both changed it, each otherwise.
+    """Return the side with a change of contents, or else of layout; None if the two sides changed the contents
+    differently.
 
     `said` contains the three contents, without layout.
     """

@@ -1,8 +1,8 @@
-"""A package in conflict resolved to one side, or to an edited text: all its files together, in git's index, too.
+"""The resolution of a package in conflict to one side or to an edited text: of all its files, and in git's index. git
+calls its drivers file by file, and does not call them for a file that only one side changed.
 
-git calls its drivers file by file, and takes a file that one side alone changed without a call. So after a conflict, a
-model of one side can be beside a weight file of the other, and `git checkout --ours` takes back only the files in
-conflict.
+So after a conflict, the model of one side can be beside a weight file of the other, and `git checkout --ours` restores
+only the files in conflict.
 """
 
 from __future__ import annotations
@@ -48,17 +48,18 @@ class IndexStage(NamedTuple):
 
 
 def _though_sparse() -> list[str]:
-    """Return the option with which git changes files outside a sparse checkout, where there is one; older ones
-    lack it.
-    """
+    """Return git's option to change files outside a sparse checkout; none without one, for older versions lack it."""
     return ["--sparse"] if ask("config", "--type=bool", "core.sparseCheckout").strip() == "true" else []
 
 
 class InConflict:
-    """A package, a compiled model or a file by itself that git could not merge; `path` is from the top.
+    """A package, a compiled model or a single file that git could not merge; `path` is relative to the top of the
+    repository.
+
+    `of_ours` are the files in conflict that no text contains, which are those of ours after a text is taken.
 
     Raise ModelError: MIL845 outside a repository, MIL860 where git has no conflict, MIL861 where the commits that git
-    merges are unknown, MIL862 for changes that would be lost unless they may be.
+    merges are unknown, MIL862 for changes that would be lost without permission.
     """
 
     def __init__(self, name: str, *, force: bool = False) -> None:
@@ -76,13 +77,14 @@ class InConflict:
         self._is_file = self.path in {stage.path for stage in self._stages}
         self._trees = files_in(self._commits, str(PurePosixPath(self.path).parent) if self._is_file else self.path)
         self._force = force
+        self.of_ours: list[str] = []
         self._strange = set[str]() if is_told() else self._of_no_version()
         if self._strange and self._unknown is None:
             self._unknown = NotFound("no commit that fits has what is in the index of the other files")
 
     def _found(self) -> Commits:
-        """Return the commits that git merges; ours alone where git does not name the others, as where the package has
-        another name there.
+        """Return the commits that git merges; only ours if git does not name the others, for example because the
+        package has another name there.
         """
         objects = self._objects()
         try:
@@ -94,13 +96,13 @@ class InConflict:
             return "", "HEAD", ""
 
     def _require_all(self) -> None:
-        """Raise ModelError (MIL861) where git does not name theirs."""
+        """Raise ModelError (MIL861) if git does not name theirs."""
         if self._unknown is not None:
             raise refusal(codes.COMMITS_UNKNOWN, str(self._unknown), self._name)
 
     @property
     def text(self) -> Path:
-        """The text beside it, between whose markers the conflicts stand."""
+        """The text beside it, with the conflicts between markers."""
         return Path(self._top, beside(self.path))
 
     def take(self, side: int) -> None:
@@ -124,8 +126,8 @@ class InConflict:
     def take_text(self, file: Path) -> MergedModel:
         """Take the contents of an edited text, with the weights that it names, and the other files that git merged.
 
-        Nothing is changed where the result is not whole. Raise ModelError (MIL863) for a text with markers, and where
-        one side has no such model.
+        Nothing is changed if the result is incomplete. Raise ModelError (MIL863) for a text with markers, and if one
+        side lacks the model.
         """
         self._require_all()
         self._refuse_changes()
@@ -140,6 +142,7 @@ class InConflict:
             made_files = self._place(name, merged, Path(made, "merged"))
         unmerged = {stage.path for stage in self._stages}
         left = {*self._owned()} - unmerged
+        self.of_ours = sorted(unmerged - {*made_files})
         self._take(SIDES["ours"], but=[*made_files, *left])
         self._git("add", "-f", *_though_sparse(), "--", *made_files)
         return merged
@@ -153,7 +156,7 @@ class InConflict:
 
     @property
     def is_last(self) -> bool:
-        """Whether one file alone is in conflict."""
+        """Whether only one file is in conflict."""
         return len({stage.path for stage in self._stages}) == 1
 
     def _merged(self, text: str, folder: Path) -> tuple[str, MergedModel]:
@@ -199,7 +202,7 @@ class InConflict:
         return [model, *paths]
 
     def _owned(self) -> list[str]:
-        """Return the paths of all files: of any side, and of the index."""
+        """Return the paths of all files of the sides and of the index."""
         if not self._is_file:
             inside = {self._at(file) for tree in self._trees.versions for file in tree}
             return sorted({*inside, *self._git("ls-files", "-z", "--", self.path).split("\0")[:-1]})
@@ -240,8 +243,8 @@ class InConflict:
         return files
 
     def _refuse_changes(self) -> None:
-        """Raise ModelError (MIL862) where files without a conflict were changed since git stopped; and where changes of
-        them were in the index before, which only a merge without a commit of its own keeps.
+        """Raise ModelError (MIL862) where files without a conflict were changed since git stopped; and for earlier
+        changes of them in the index, which only a merge without its own commit keeps.
         """
         if self._force:
             return

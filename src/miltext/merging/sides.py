@@ -1,4 +1,4 @@
-"""One version of a text as items: functions, and the statements of their blocks, each with the comments around it."""
+"""A version of a text as items: functions, and the statements of their blocks, with the comments around them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.scopes import Meaning, Scopes
 from miltext.syntax import phrases
-from miltext.syntax.editing import apart, pieces
+from miltext.syntax.comments import OwnedComments
+from miltext.syntax.editing import apart, changed
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from miltext.syntax.phrases import Name
     from miltext.syntax.tree import Node
 
-_BESIDE = re.compile(r"(?:[ \t]|/\*(?:(?!\*/).)*\*/)*(?://[^\n]*)?(?=\n|\Z)")
-"""The part of a line that belongs to the statement before it: the rest, if it contains nothing but comments."""
+_BLANKS = re.compile(r"[ \t]*(?=\n|\Z)")
 
 Key: TypeAlias = object
 """Identity of a value or an item: equal for partners in all versions."""
@@ -48,8 +48,8 @@ class Hole:
 class Item:
     """A program, a function or a statement.
 
-    It reaches from `start` to `end` with the comments before it and beside it, and without them as its `node` does.
-    `results` are the values that it makes, `holes` the contents of its braces.
+    The range from `start` to `end` includes the comments before it and beside it; the range of its `node` does not.
+    `results` are the values that it defines, `holes` the contents of its braces.
     """
 
     node: Node
@@ -60,7 +60,7 @@ class Item:
     key: Key = None
 
     def segments(self) -> Iterator[tuple[int, int]]:
-        """Yield the stretches of text between the holes."""
+        """Yield the ranges of text between the holes."""
         start = self.start
         for hole in self.holes:
             yield start, hole.start
@@ -68,7 +68,7 @@ class Item:
         yield start, self.end
 
     def said(self, text: str) -> str:
-        """Return its own text, without the comments around it."""
+        """Return the text of the item, without the comments around it."""
         return text[self.node.start : self.node.end]
 
     def inside(self) -> Iterator[Item]:
@@ -80,7 +80,7 @@ class Item:
 
 
 class Side:
-    """A version of a text, whose line ends are plain newlines. Raise ParseError for another text than MIL's.
+    """A version of a text, with plain newlines as line ends. Raise ParseError for text that is not MIL.
 
     `keys` maps its values to their partners in other versions, `names` to their final names.
     """
@@ -89,6 +89,7 @@ class Side:
         self.text = text
         tree = parse_tree(text, path, whole=True)
         self.comments = tree.comments
+        self._owned = OwnedComments(text, tree.comments)
         self._scopes = Scopes(tree.root)
         self.values = [value for _, value in self._scopes.found]
         self._defined = {value.name.start: value for value in self.values if value is not None}
@@ -132,14 +133,15 @@ class Side:
         return [self._defined[token.start] for each in phrases.inputs(head) if (token := phrases.name_token(each))]
 
     def _beside(self, offset: int) -> int:
-        """Return the end of the text that belongs to the statement that ends at an offset."""
-        match = _BESIDE.match(self.text, offset)
-        return match.end() if match else offset
+        """Return the end of the text that belongs to the phrase that ends at an offset: its comments, and blanks."""
+        end = self._owned.end(offset)
+        blanks = _BLANKS.match(self.text, end)
+        return blanks.end() if blanks else end
 
     # ---- names
 
     def key(self, value: Meaning | None, name: str = "") -> Key:
-        """Return the meaning of a name: a value as all versions know it, or the name itself where it is undefined."""
+        """Return the key of the value of a name, or an undefined name itself."""
         return ("undefined", name) if value is None else self.keys.get(value, value)
 
     def states(self) -> set[Key]:
@@ -149,7 +151,7 @@ class Side:
         return {self.key(value) for value, stated in types if stated and stated.name == "state_type"}
 
     def uses(self, item: Item) -> set[Key]:
-        """Return the values that an item names, with all in its holes."""
+        """Return the values that an item and the contents of its holes name."""
         return self.named_in(item.start, item.end)
 
     def takes_nothing(self, item: Item) -> bool:
@@ -159,17 +161,17 @@ class Side:
         )
 
     def named_in(self, start: int, end: int) -> set[Key]:
-        """Return the values named in a stretch of the text."""
+        """Return the values named in a range of the text."""
         return {self.key(value, name.text) for name, value in self._scopes.between(start, end)}
 
     def values_in(self, start: int, end: int) -> Iterator[Meaning]:
-        """Yield the values that a stretch of the text defines."""
+        """Yield the values defined in a range of the text."""
         for name, value in self._scopes.between(start, end):
             if value is not None and value.name is name:
                 yield value
 
     def renamed(self, start: int, end: int, names: Mapping[Key, str] | None = None) -> Iterator[tuple[Name, str]]:
-        """Yield the names in a stretch of the text that are others in the end, and these."""
+        """Yield each renamed name in a range of the text, with its final name."""
         names = self.names if names is None else names
         for name, value in self._scopes.between(start, end):
             wanted = names.get(self.key(value)) if value is not None else None
@@ -177,16 +179,16 @@ class Side:
                 yield name, wanted
 
     def written(self, start: int, end: int, names: Mapping[Key, str] | None = None, edits: Sequence[Edit] = ()) -> str:
-        """Return a stretch of the text with the edits, and with the final names of its values around these."""
+        """Return a range of the text with the edits, and with final names outside of them."""
         changes, text = [*edits], self.text[start:end]
         for name, wanted in self.renamed(start, end, names):
             if not any(at <= name.start < to for at, to, _ in edits):
                 changes.append((name.start, name.end, name_text(wanted)))
         inside = apart(text, ((at - start, to - start, new) for at, to, new in changes)) if changes else []
-        return "".join(piece.text for piece in pieces(text, inside))
+        return changed(text, inside)
 
     def comments_in(self, span: Span) -> list[Span]:
-        """Return the comments that begin in a stretch of the text."""
+        """Return the comments that begin in a range of the text."""
         first, last = (bisect_left(self.comments, at, key=attrgetter("start")) for at in span)
         return self.comments[first:last]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
 
 Key: TypeAlias = "tuple[str, str | int]"
-"""Identity of a model in all versions: its place in the base, or else its name or its place on its side."""
+"""Identity of a model in all versions: its place in the base, or its name or place on its side."""
 
 Keyed: TypeAlias = "dict[Key, Model]"
 
@@ -30,15 +30,15 @@ class StageTriple(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The pipeline's name for it, in a version that has it."""
+        """The name of the model in the pipeline, from a version that has the model."""
         return next(each for each in (self.ours, self.theirs, self.base) if each is not None).pipeline_name
 
 
 class Stages:
     """The models of three versions of a pipeline, in their merged order.
 
-    Without a base, models of theirs are matched with ours as if ours was the base. `is_replaced`: both sides put
-    another model in place of one: they are not merged then.
+    Without a base, models of theirs are matched with those of ours. `is_replaced` means that both sides replaced the
+    same model: the models are then not merged.
     """
 
     def __init__(self, base: Model | None, ours: Model, theirs: Model) -> None:
@@ -62,9 +62,9 @@ class Stages:
             yield StageTriple(*(each.get(key) for each in self._versions))
 
     def names(self, kept: Sequence[tuple[StageTriple, str]]) -> list[str]:
-        """Return the names of a pipeline, of which the merged models have these; none if no model has one.
+        """Return all names of a pipeline for these names of merged models; none if no model has one.
 
-        The other names, empty ones and names of no model, are taken from a version with the same models and names.
+        Empty names and names without a model come from a version with the same models and names.
         """
         made = [name for _, name in kept]
         fitting = []
@@ -78,7 +78,7 @@ class Stages:
 
 
 def _keyed(before: Keyed, models: Sequence[Model], side: str) -> Keyed:
-    """Return the models of a side by the keys of their partners in the base; others by their names."""
+    """Return the models of a side by the keys of their partners in the base, or by name if they have none."""
     old = [Stage(str(place), model) for place, model in enumerate(before.values())]
     new = [Stage(str(place), model) for place, model in enumerate(models)]
     known = {int(now.place): int(was.place) for was, now in paired(old, new) if was is not None and now is not None}

@@ -1,8 +1,8 @@
-"""The files of a package in the three commits that git merges; a driver receives one file of each only.
+"""The files of a package in the three commits that git merges; a driver receives only one file of each.
 
-A merge sets variables for its commits, and a rebase or a pick of several commits has a list of them. While git applies
-or reverts one commit, the commit that made just this change is meant. Otherwise, only one version of the package may
-ever have had the file. A guess is not taken.
+A merge sets variables for its commits, and a rebase or a pick of several commits keeps a list of them. While git
+applies or reverts one commit, the commit with exactly this change is used. Otherwise, the commits are known only if a
+single version of the package ever had the file. Nothing is guessed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from miltext.merging.filters import NotHere, ask, write_as_checked_out
 
 Tree = dict[str, str]
-"""The objects of a folder's files, by their paths in it."""
+"""The objects of the files in a folder, by path."""
 
 
 class NotFound(Exception):
@@ -25,7 +25,7 @@ class NotFound(Exception):
 
 
 class Staged(NotFound):
-    """The index has changes of the package, which no commit has."""
+    """The index has changes of the package that are in no commit."""
 
 
 class Trees(NamedTuple):
@@ -42,21 +42,21 @@ class Trees(NamedTuple):
         return self[:3]
 
     def settled(self, file: str, driver: str) -> int | None:
-        """Return the version of a file that git takes by itself, or leaves in a conflict; None if it calls the driver
-        of a name.
+        """Return the version of a file that git takes itself or leaves in conflict; None if git calls the driver of a
+        name.
         """
         base, ours, theirs = (tree.get(file) for tree in self.versions)
         if base == ours != theirs:
             return 2
         if theirs in (ours, base) or None in (ours, theirs):
             return 1
-        asked = ask("check-attr", "-z", "merge", "--", str(PurePosixPath(self.path, file))).split("\0")
-        return None if driver in asked[2:3] else 1
+        requested = ask("check-attr", "-z", "merge", "--", str(PurePosixPath(self.path, file))).split("\0")
+        return None if driver in requested[2:3] else 1
 
     def write(self, folder: Path, files: Iterable[str]) -> list[Path]:
-        """Write the existing ones of some files of each version into a folder of its own, as git checks them out.
+        """Write the given files of each version, if they exist, into one folder per version, as git checks them out.
 
-        Raise NotFound for a file that git-lfs keeps elsewhere.
+        Raise NotFound for a file whose git-lfs object is not here.
         """
         written = dict[str, Path]()
         folders = [folder / name for name in self._fields[:3]]
@@ -79,7 +79,7 @@ class Trees(NamedTuple):
 
 
 def trees(path: str, depth: int, files: Sequence[str]) -> Trees:
-    """Return the files of the folder that a path is in, `depth` folders up, in the commits of the merge.
+    """Return the files of the folder `depth` levels above a path, in the commits of the merge.
 
     The `files` are the base's, ours and theirs of that path; an empty base means that both sides added it. Raise
     NotFound.
@@ -93,24 +93,24 @@ def trees(path: str, depth: int, files: Sequence[str]) -> Trees:
 
 
 def require_same(found: Trees, file: str) -> None:
-    """Raise NotFound if the driver of another file in the folder would not find these trees."""
+    """Raise NotFound if the driver of another file in the folder would find other trees."""
     wanted = [tree.get(file, "") for tree in found.versions]
     if _trees(str(PurePosixPath(found.path, file)), found.path, wanted) != found:
         raise NotFound("several commits fit")
 
 
 def _trees(path: str, folder: str, wanted: Sequence[str]) -> Trees:
-    """Return the files of a folder in the commits in which a path is these objects. Raise NotFound."""
+    """Return the files of a folder in the commits in which a path has these objects. Raise NotFound."""
     is_bare = ask("rev-parse", "--is-bare-repository").strip() == "true"  # which has no index
     if not is_bare and ask("diff-index", "--cached", "--name-only", "HEAD", "--", folder or "."):
         raise Staged("the index has changes of the package")
-    told = [*_merged_heads()]
-    fitting = _fitting(told or _listed(), path, wanted)
-    if not told and not fitting:
-        told = [*_picked(path, wanted, _is_picking())]
-        fitting = _fitting(told, path, wanted)
+    reported = [*_merged_heads()]
+    fitting = _fitting(reported or _listed(), path, wanted)
+    if not reported and not fitting:
+        reported = [*_picked(path, wanted, _is_picking())]
+        fitting = _fitting(reported, path, wanted)
     found = {tuple(_object(f"{commit}:{folder}") for commit in each) for each in fitting}
-    if not told and not fitting:
+    if not reported and not fitting:
         found = set(product(*_folders_with(path, folder, wanted)))
     if len(found) != 1:
         raise NotFound("the merged commits cannot be determined" if not found else "several commits fit")
@@ -119,17 +119,17 @@ def _trees(path: str, folder: str, wanted: Sequence[str]) -> Trees:
 
 
 Commits = tuple[str, str, str]
-"""The base, ours and theirs; a base may be an empty tree, or empty where it is not known."""
+"""The base, ours and theirs; the base may be an empty tree, or empty if it is unknown."""
 
 
 def _fitting(candidates: Iterable[Commits], path: str, wanted: Sequence[str]) -> list[Commits]:
-    """Return the commits in which a path is these objects, which are empty where it is not there."""
+    """Return the commits in which a path has these objects; an empty object means that the path is absent."""
     known = (each for each in candidates if all(each))
     return [each for each in known if [_object(f"{commit}:{path}") for commit in each] == [*wanted]]
 
 
 def _merged_heads() -> Iterator[Commits]:
-    """Yield the commits of a merge, for which git sets variables; a base that git makes of several is none of them."""
+    """Yield the commits of a merge, from git's variables; a base that git merged from several is not a commit."""
     heads = [name.removeprefix("GITHEAD_") for name in os.environ if name.startswith("GITHEAD_")]
     for theirs in heads or ask("rev-parse", "--verify", "-q", "MERGE_HEAD").split():
         bases = ask("merge-base", "--all", "HEAD", theirs).split() or [_nothing()]
@@ -149,8 +149,8 @@ def _before(commit: str) -> str:
 def _listed() -> Iterator[Commits]:
     """Yield the commits of the current command in a rebase, or in a pick of several commits.
 
-    git writes its lists before it merges: a rebase has the command as the last done, a pick as the first to do. Where
-    it has stopped, something else may merge.
+    git writes its lists before it merges: in a rebase, the command is the last one done, in a pick the first one to do.
+    After a stop, another command may merge.
     """
     if any(ask("rev-parse", "--verify", "-q", head) for head in _STOPPED):
         return
@@ -177,8 +177,8 @@ def _is_picking() -> bool:
 
 
 def _picked(path: str, wanted: Sequence[str], picking: bool) -> Iterator[Commits]:
-    """Yield the commits that changed a file from the base to theirs, of the stash alone unless git is picking; then
-    also commits with the reverse change.
+    """Yield the commits that changed a file from the base to theirs: only the stash unless git is picking, which also
+    allows commits with the reverse change.
     """
     which = ("--all", "--reflog") if picking else ("-g", "refs/stash")
     history = "log", *which, "--diff-merges=first-parent", "--raw", "--no-abbrev", "--no-renames", "--format=%H"
@@ -198,15 +198,14 @@ _PICKING = ("rebase-merge", "rebase-apply", "sequencer", "CHERRY_PICK_HEAD", "RE
 
 
 def stopped_at(files: Mapping[str, Sequence[str]]) -> Commits:
-    """Return the commits of a merge that stopped, which have the files as in the index: in the base, ours and theirs.
-    Of several bases, there is none.
+    """Return the base, ours and theirs of a stopped merge, whose files are those in the index.
 
-    Raise NotFound.
+    Several bases count as none. Raise NotFound.
     """
-    told = [*_merged_heads(), *_stopped()]
-    fitting = [each for each in told if fits(each, files)]
+    reported = [*_merged_heads(), *_stopped()]
+    fitting = [each for each in reported if fits(each, files)]
     for picking in (False, True):
-        if not told and not fitting:
+        if not reported and not fitting:
             changed = next(((path, wanted) for path, wanted in files.items() if wanted[0] != wanted[2]), None)
             found = _picked(*changed, picking) if changed else ()
             fitting = [each for each in found if fits(each, files)]
@@ -216,14 +215,14 @@ def stopped_at(files: Mapping[str, Sequence[str]]) -> Commits:
 
 
 def is_told() -> bool:
-    """Return whether git names the commit at which it stopped, as after a merge, a rebase or a pick, but not after a
+    """Return whether git names the commit at which it stopped: after a merge, a rebase or a pick, but not after a
     stash.
     """
     return any(_object(head) for head in ("MERGE_HEAD", *_STOPPED))
 
 
 def fits(commits: Commits, files: Mapping[str, Sequence[str]]) -> bool:
-    """Return whether files are these objects in commits; an unknown commit fits."""
+    """Return whether files have these objects in commits; an unknown commit always fits."""
     there = ((commit, path, blob) for path, blobs in files.items() for commit, blob in zip(commits, blobs, strict=True))
     return all(_object(f"{commit}:{path}") == blob for commit, path, blob in there if commit)
 
@@ -244,7 +243,7 @@ def files_in(commits: Commits, folder: str) -> Trees:
 
 
 def _folders_with(path: str, folder: str, wanted: Sequence[str]) -> list[set[str]]:
-    """Return for each of the files all folders of the history that have it."""
+    """Return for each file all folders in the history that contain it."""
     commits = ask("log", "--all", "--reflog", "--format=%H", "--full-history", "--", folder or ".").split()
     lines = "".join(f"{commit}:{name}\n" for commit in commits for name in (path, folder))
     objects = ask("cat-file", "--batch-check=%(objectname)", input=os.fsencode(lines)).split("\n")

@@ -8,7 +8,7 @@ names, so only the manifest is followed.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
@@ -73,15 +73,6 @@ def model_file(folder: Path) -> Path:
     if path is None:
         raise _wrong(folder, f"it lacks an item with a path for the root model {root!r}")
     return inside(within(folder, "Data"), path)
-
-
-def whole_manifest(folder: Path) -> Manifest:
-    """Return a package's manifest, in which all items have paths, as Core ML requires. Raise ModelError (MIL255)."""
-    manifest = _read_manifest(folder)
-    for name, item in manifest["itemInfoEntries"].items():
-        if _item_path(item) is None:
-            raise _wrong(folder, f"it lacks a path for the item {name!r}")
-    return manifest
 
 
 def by_paths(manifest: Json) -> Manifest:
@@ -171,24 +162,51 @@ def _raise(failure: OSError) -> None:
 # ---- manifests
 
 
-def new_manifest() -> Manifest:
-    """Return the manifest of a package with only a model."""
-    root = _identifier(MODEL_FILE)
-    entries = {root: _entry(MODEL_FILE, MODEL)}
-    return {"fileFormatVersion": "1.0.0", "itemInfoEntries": entries, "rootModelIdentifier": root}
+def manifest_of(origin: Path | None) -> Manifest:
+    """Return the manifest of a package, in which all items have paths, as Core ML requires; without a package, the
+    manifest of a new one with only a model. Raise ModelError (MIL255).
+    """
+    if origin is None:
+        root = _identifier(MODEL_FILE)
+        entries = {root: _entry(MODEL_FILE, MODEL)}
+        return {"fileFormatVersion": "1.0.0", "itemInfoEntries": entries, "rootModelIdentifier": root}
+    manifest = _read_manifest(origin)
+    for name, item in manifest["itemInfoEntries"].items():
+        if _item_path(item) is None:
+            raise _wrong(origin, f"it lacks a path for the item {name!r}")
+    return manifest
+
+
+def write_manifest(
+    manifest: Manifest, package: Path, weights: Mapping[PurePosixPath, PurePosixPath], gone: Collection[Path]
+) -> None:
+    """Write a manifest into a package with all other contents, and make the folders that it lists.
+
+    `weights` are listed by their items, each by its path below `Data`, unless a listed item contains it; the files
+    `gone` are not listed any more.
+    """
+    import json
+
+    from miltext.files.writing import write_new
+
+    _unlist(manifest, gone)
+    for path, item in weights.items():
+        list_item(manifest, path, item, WEIGHTS)
+    _make_listed_folders(manifest, package / DATA)
+    write_new(package / MANIFEST, [(json.dumps(manifest, indent=4, sort_keys=True) + "\n").encode()])
 
 
 def _entry(path: str, description: str) -> dict[str, str]:
     return {"author": AUTHOR, "description": description, "name": PurePosixPath(path).name, "path": path}
 
 
-def list_item(manifest: Manifest, path: PurePosixPath, item: PurePosixPath) -> None:
-    """List an item of the package, unless the path is inside a listed item."""
+def list_item(manifest: Manifest, path: PurePosixPath, item: PurePosixPath, use: str) -> None:
+    """List an item of the package, unless a listed item contains the path."""
     if not any(path.is_relative_to(known) for known in _listed(manifest)):
-        manifest["itemInfoEntries"][_identifier(str(item))] = _entry(str(item), WEIGHTS)
+        manifest["itemInfoEntries"][_identifier(str(item))] = _entry(str(item), use)
 
 
-def unlist(manifest: Manifest, gone: Collection[Path]) -> None:
+def _unlist(manifest: Manifest, gone: Collection[Path]) -> None:
     """Remove files from the list, each by its path below `Data`: coremltools opens no package that lacks an item."""
     names = {path.as_posix() for path in gone}
     items = manifest["itemInfoEntries"]
@@ -201,7 +219,7 @@ def _listed(manifest: Manifest) -> list[str]:
     return [item["path"] for item in manifest["itemInfoEntries"].values()]
 
 
-def make_listed_folders(manifest: Manifest, data: Path) -> None:
+def _make_listed_folders(manifest: Manifest, data: Path) -> None:
     """Make the missing folders of a manifest: git keeps no empty ones, and coremltools, which lists the folder of
     weights of every model, opens no package that lacks an item.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -62,7 +63,7 @@ def _own_name(path: Path) -> str:
     return f"{path.parent.name}/{path.name}" if path.stem == "model" and path.parent.name else path.name
 
 
-class Model:
+class Model(ABC):
     """A Core ML model, or a bare program, as it was read.
 
     `kind` is its source: `mil`, `mlmodel`, `mlpackage`, `mlmodelc`, `pb` or `txtpb`. `type` is the kind of model in it,
@@ -123,6 +124,7 @@ class Model:
         return description.metadata if description is not None and description.HasField("metadata") else None
 
     @property
+    @abstractmethod
     def description_text(self) -> str:
         """The surroundings of the program, as TOML that `miltext.build` reads.
 
@@ -130,7 +132,6 @@ class Model:
         a pipeline. For a program by itself they are made from the types. Raise ModelError and ParseError as
         `descriptions.model_texts` does.
         """
-        raise NotImplementedError
 
     @cached_property
     def weights(self) -> Weights:
@@ -139,6 +140,7 @@ class Model:
 
         return Weights(self.program, self.model_path)
 
+    @abstractmethod
     def save(
         self, path: str | os.PathLike[str], *, force: bool = False, progress: Callable[[int], object] | None = None
     ) -> list[Diagnostic]:
@@ -150,7 +152,6 @@ class Model:
 
         The `program` is not checked, as a library writes its input unchanged: `miltext.build` checks it.
         """
-        raise NotImplementedError
 
     @property
     def is_compiled(self) -> bool:
@@ -209,6 +210,11 @@ class Model:
         if reopen is not None and chosen is not self:
             chosen.reopen = lambda: reopen().select(path)
         return chosen
+
+    def select_only(self, path: int | str | None) -> Model:
+        """Return the ML Program at a path; for None, the only one of a pipeline, or itself. Raise as `select` does."""
+        programs = self.programs() if path is None else []
+        return self.select(programs[0].place if len(programs) == 1 else path)
 
     def at(self, path: int | str | None) -> Model:
         """Return the model of any type at a path in this model's pipelines; itself for None.

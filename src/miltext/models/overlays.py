@@ -93,18 +93,27 @@ class Overlay(NamedTuple):
         return {keys: text for keys, text in found if isinstance(text, str)}
 
     @property
-    def unknown(self) -> list[Keys]:
-        """The places of all other values."""
+    def unknown(self) -> dict[Keys, Json]:
+        """All other values, by their places."""
         known, holders = self.texts, (*SIDES, USERS)
-        leaves = (keys for keys, value in _leaves(self.table, ()) if value != {} or not {*keys[:1]} <= {*holders})
-        return [keys for keys in leaves if keys not in known]
+        leaves = {
+            keys: value for keys, value in _leaves(self.table, ()) if value != {} or not {*keys[:1]} <= {*holders}
+        }
+        return {keys: value for keys, value in leaves.items() if keys not in known}
 
-    def value(self, keys: Keys) -> Json:
-        """Return the value at a place."""
-        value: Json = self.table
-        for key in keys:
-            value = value[key]
-        return value
+    def after(self, before: Mapping[Keys, str], now: Mapping[Keys, str], renames: Renames | None = None) -> Overlay:
+        """Return the overlay after an edit of the texts of a whole description; `renames` are by the keys of sides."""
+        table = {key: deepcopy(value) for key, value in self.table.items()}
+        for side in SIDES:
+            if self.use == FEATURES and isinstance(table.get(side), dict):
+                table[side] = _renamed(table[side], side, (renames or {}).get(side, {}), before, now)
+        for keys, text in self._replace(table=table).texts.items():
+            if keys in now or not _is_feature(keys):
+                _state(table, keys, now.get(keys) or None, text)
+        users = table.get(USERS)
+        if self.use == METADATA and isinstance(users, dict):
+            users |= {keys[1]: text for keys, text in now.items() if keys[0] == USERS and keys not in before}
+        return self._replace(table=table)
 
 
 class UnreadOverlay(NamedTuple):
@@ -159,9 +168,9 @@ class Overlays:
                 place = (keys[0], renames[keys[0]].get(keys[1], keys[1]), SHORT) if _is_feature(keys) else keys
                 if keys in before and now.get(place) == before[keys]:
                     put(own, place, under.get(keys))
-            table = _followed(each, before, now, renames)
-            if table != each.table:
-                files[each.path] = written(table)
+            edited = each.after(before, now, renames)
+            if edited.table != each.table:
+                files[each.path] = written(edited.table)
         if not self.own.HasField("metadata") and not own.metadata.ByteSize():
             own.ClearField("metadata")
         return own, files
@@ -283,21 +292,6 @@ def _leaves(value: Json, at: Keys) -> Iterator[tuple[Keys, Json]]:
             yield from _leaves(inner, (*at, key))
     else:
         yield at, value
-
-
-def _followed(overlay: Overlay, before: Mapping[Keys, str], now: Mapping[Keys, str], renames: Renames) -> Record:
-    """Return the object of an overlay after an edit of the whole description."""
-    table = {key: deepcopy(value) for key, value in overlay.table.items()}
-    for side in SIDES:
-        if overlay.use == FEATURES and isinstance(table.get(side), dict):
-            table[side] = _renamed(table[side], side, renames[side], before, now)
-    for keys, text in overlay._replace(table=table).texts.items():
-        if keys in now or not _is_feature(keys):
-            _state(table, keys, now.get(keys) or None, text)
-    users = table.get(USERS)
-    if overlay.use == METADATA and isinstance(users, dict):
-        users |= {keys[1]: text for keys, text in now.items() if keys[0] == USERS and keys not in before}
-    return table
 
 
 def _still_there(names: Mapping[str, str], side: str, now: Mapping[Keys, str]) -> dict[str, str]:

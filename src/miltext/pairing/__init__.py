@@ -1,1 +1,1 @@
-"""The functions, operations and values of two Programs that correspond by structure."""
+"""Corresponding functions, operations and values of two Programs, by structure."""

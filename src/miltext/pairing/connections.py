@@ -1,4 +1,4 @@
-"""Partners found along connections: operations that take values from partners, or give values to them, alike."""
+"""Partners by connections: similar operations that use the values of partners, or whose values partners use."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class Flood:
-    """A spread from pairs to neighbours that are alike at a level.
+    """A spread from pairs to neighbours that are equal at a level.
 
-    Each place where two operations take the same from partners, or give the same to them, is a vote for the two. The
-    pair with the most votes comes first, and among equals a pair of the same name. With `constants`, the spread goes
-    only from operations to the constants that they take.
+    Each connection of two operations with the same partners is a vote for the two. The pair with the most votes comes
+    first, and among equals a pair of the same name. With `constants`, the spread goes only from operations to their
+    constants.
     """
 
     def __init__(self, a: BlockOperations, b: BlockOperations, level: int, constants: bool = False) -> None:
@@ -29,7 +29,7 @@ class Flood:
         self._heap: list[tuple[int, bool, int, Pair]] = []
 
     def pairs(self, needed: int) -> Iterator[Pair]:
-        """Yield the new pairs, each of which the caller makes partners before it takes the next.
+        """Yield the new pairs; the caller makes each pair partners before it requests the next.
 
         Each has `needed` votes, and an equal name counts as a vote if `needed` is above 1.
         """
@@ -58,7 +58,7 @@ class Flood:
                 heappush(self._heap, (-votes, a.names[i] != b.names[j], abs(i - j), pair))
 
     def _makers(self, i: int, j: int) -> Iterator[Pair]:
-        """Yield the operations from which partners take a value in the same slot."""
+        """Yield the operations whose values partners use in the same slot."""
         a, b, level = self._a, self._b, self._level
         there = {slot: (maker, place) for slot, maker, place in b.makers[j]}
         for slot, maker, place in a.makers[i]:
@@ -70,9 +70,9 @@ class Flood:
                 yield maker, other
 
     def _users(self, i: int, j: int) -> Iterator[Pair]:
-        """Yield the operations that take a value from partners, each the only user of its kind.
+        """Yield the operations that use a value of partners, each the only user of its kind.
 
-        A constant with several users is not evidence for any of them.
+        A constant with several users is no evidence for any of them.
         """
         a, b = self._a, self._b
         shared = not a.facts[i].grounded and (len(a.uses[i]) > 1 or len(b.uses[j]) > 1)
@@ -104,10 +104,10 @@ def _only_ones(keyed: Iterable[tuple[int, Hashable]]) -> dict[Hashable, int]:
 
 
 def agreeing(a: BlockOperations, b: BlockOperations, found: Mapping[int, int]) -> list[int]:
-    """Return the first of each pair in `found` that takes a value from partners, or gives a value to them, in one
+    """Return the first of each pair in `found` that uses a value of partners, or whose value partners use, in the same
     place.
 
-    Partners are the operations paired before, and the pairs found themselves. An equal constant is not evidence.
+    Partners are the operations paired before, and the pairs in `found`. An equal constant is no evidence.
     """
     agreed: set[int] = set()
     for i, j in found.items():
@@ -128,7 +128,7 @@ def _uses(side: BlockOperations, index: int) -> Iterator[tuple[int, int, int | N
 
 
 def _same_values(a: BlockOperations, i: int, b: BlockOperations, j: int) -> bool:
-    """Return whether two operations take the same value, of an input or from outside, in the same slot."""
+    """Return whether two operations use the same value, an input or an outer value, in the same slot."""
     there = dict(zip(b.facts[j].slots, b.facts[j].operands, strict=True))
     for slot, value in zip(a.facts[i].slots, a.facts[i].operands, strict=True):
         if slot in there and (value.maker is None or a.graph.facts[value.maker].grounded):

@@ -1,4 +1,4 @@
-"""The contents of values, in any file and at any offset."""
+"""The contents of values, independent of their files and offsets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from miltext.weights.blob_storage import Blob, BlobFile
 
 _SHORT = 128
-"""Values of up to this many bytes on the wire are remembered as they are."""
+"""The greatest number of bytes of a value that is cached by its wire."""
 
 
 class Keys(dict[Hashable, int]):
@@ -32,7 +32,7 @@ class Keys(dict[Hashable, int]):
         return number
 
     def fresh(self) -> int:
-        """Return an integer that stands for nothing else."""
+        """Return an unused integer."""
         return self["fresh", len(self)]
 
 
@@ -103,7 +103,9 @@ class ProgramContents:
             return None
 
     def tensor(self, value: Value) -> Tensor | None:
-        """Return the numbers of a Value, in a weight file or in itself; None where it has none, or is unreadable."""
+        """Return the numbers of a Value, stored or immediate; None for a Value without numbers, or an
+        unreadable one.
+        """
         return self.blob(value) or literal(value)
 
     def reads(self, value: Value) -> bool:

@@ -1,6 +1,6 @@
-"""The graph of a Program with integers for its operations, values and types, by which two programs are compared.
+"""The graph of a Program with integers for its operations, values and types, for comparisons of two programs.
 
-The integers are from one table that both programs share: equal integers mean equal objects, and no hash is trusted.
+Both programs share the table of integers: equal integers mean equal objects, without the collisions of hashes.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ or a compressed one; LOOSE: both constant, or both not.
 class OperationFacts:
     """The facts of an operation that is at an `index` of its block.
 
-    `operands` are the values that its arguments name, each in the slot of the same index: an argument's key and a
-    position in it, as a number. `captures` are the values that its inner blocks take from outside. `kinds` are
-    integers, by level, for the operation by itself, without its connections; all but the exact level are computed on
-    demand. `weighty`: it has weights. An operation that depends on an input is `grounded`; any other is a constant.
+    `operands` are the values of its arguments, each in the slot of the same index: a number for an argument's key and a
+    position in it. `captures` are the outer values that its inner blocks use. `kinds` are integers, by level, for the
+    operation without its connections; all except the exact level are computed on demand. `weighty` is true for an
+    operation with weights. An operation that depends on an input is `grounded`; any other is a constant.
     """
 
     index: int
@@ -56,7 +56,7 @@ class OperationFacts:
 class KeyedGraph(Graph):
     """A graph to be compared and not edited, with the `facts` of its operations and the keys of its values' `types`.
 
-    Comparing adds `tokens`, equal integers for values that correspond, and `known_as`, names in the other program.
+    A comparison adds `tokens`, equal integers for corresponding values, and `known_as`, names in the other program.
     """
 
     def __init__(self, program: Program, keys: Keys, contents: ProgramContents) -> None:
@@ -103,7 +103,7 @@ class KeyedGraph(Graph):
             self._op(op, index)
 
     def _captured(self, block: Block) -> list[Value]:
-        """Return the values that a block inside an operation takes from outside, in order."""
+        """Return the outer values that a block inside an operation uses, in order."""
         used: dict[Value, None] = {}
         for op in block:
             used.update(dict.fromkeys(self.facts[op].operands))
@@ -154,12 +154,12 @@ def names_of(op: Op) -> tuple[str, ...]:
 
 
 def label(op: Op) -> str:
-    """Return the name of an operation for people: its outputs' names as text, or its type where it has none."""
+    """Return the displayed name of an operation: the names of its outputs, or its type if there are none."""
     return ", ".join([name_text(value.name) for value in op.outputs]) or f"{name_text(op.type)}(...)"
 
 
 def stated(op: Op) -> dict[str, list[Operand]]:
-    """Return the attributes of an operation except its name, by text, as arguments are."""
+    """Return the attributes of an operation, except its name, in the form of arguments."""
     return {name_text(key): [value] for key, value in op.attributes.items() if key != NAME}
 
 

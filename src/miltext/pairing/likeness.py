@@ -1,4 +1,4 @@
-"""The likeness of operations: each by itself, with all its sources, and with its connections."""
+"""The likeness of operations: alone, with all sources, and with connections."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ _LEVELS: dict[int, Callable[[KeyedGraph, Op], Hashable]] = {
 
 
 class Sources:
-    """Integers for operations with all that they are made from, up to inputs or to values that have a token.
+    """Integers for operations with all their sources, up to inputs or values with tokens.
 
-    Operations must be visited after their operands' makers.
+    Operations must be visited after the operations of their operands.
     """
 
     def __init__(self, graph: KeyedGraph, level: int) -> None:
@@ -57,7 +57,7 @@ class Sources:
         self._known: dict[Value, int] = {}
 
     def function(self, function: Function) -> Hashable:
-        """Return everything in a function except its own name and its values' names."""
+        """Return the contents of a function without its name and the names of values."""
         types = self._inputs(function.inputs, 0)
         blocks = [(opset, self.block(block, 1)) for opset, block in function.blocks.items()]
         attributes = function.attributes
@@ -122,7 +122,7 @@ class BlockOperations:
         return [(slot, *made) for slot, value in taken if (made := self._made(value)) is not None]
 
     def _made(self, value: Value) -> tuple[int, int] | None:
-        """Return the operation of this block that makes a value, and the place among its outputs."""
+        """Return the operation of this block that computes a value, and the place among its outputs."""
         maker = value.maker
         if maker is None or maker.block is not self.block:
             return None
@@ -136,15 +136,15 @@ class BlockOperations:
                 self.exits.setdefault(made[0], []).append((made[1], outside, token))
 
     def is_used(self, index: int) -> bool:
-        """Return whether a value of an operation has a user."""
+        """Return whether any output of an operation is used."""
         return bool(self.uses[index]) or index in self.exits
 
     def is_telling(self, index: int) -> bool:
-        """Return whether an operation is known by its text and name: it has weights, or is not a constant."""
+        """Return whether text and name identify an operation: it has weights, or is not a constant."""
         return self.facts[index].grounded or self.facts[index].weighty
 
     def single(self, start: int = 0, stop: int | None = None) -> list[int]:
-        """Return the unpaired operations, all or of a range."""
+        """Return the unpaired operations, or those in a range."""
         return [index for index, mate in enumerate(self.mates[start:stop], start) if mate is None]
 
     def local(self, index: int, level: int) -> int:

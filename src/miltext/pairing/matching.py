@@ -1,7 +1,7 @@
-"""The operations of two blocks that correspond: by likeness and connections, then by name.
+"""Corresponding operations of two blocks: by likeness and connections, then by name.
 
-No operation is compared with all others. A step gives each unpaired operation a key, and makes partners of those whose
-key is unique on either side; or it follows the connections of partners. Strict steps come first, and looser ones build
+No operation is compared with all others. A step computes a key of each unpaired operation, and pairs operations whose
+key is unique on both sides; or it follows the connections of partners. Strict steps come first, and looser ones build
 on the pairs that these found: keys do not distinguish partners.
 """
 
@@ -27,7 +27,7 @@ __all__ = ["match_blocks", "match_names"]
 def match_blocks(old: KeyedGraph, a: Block, new: KeyedGraph, b: Block) -> list[Pair]:
     """Return the pairs of operations of two blocks, by index, in the order of the first.
 
-    All values from outside, and the inputs of both, must have their tokens; the values made in the blocks get theirs.
+    All values from outside, and the inputs of both, must have their tokens; the values in the blocks get theirs.
     """
     matcher = _Matcher(BlockOperations(old, a), BlockOperations(new, b))
     matcher.run()
@@ -82,7 +82,7 @@ class _Matcher:
             side.set_exits(tokens)
 
     def run(self) -> None:
-        """Look for partners, by one kind of evidence after another, while both sides have unpaired operations."""
+        """Find partners by successive kinds of evidence, while both sides have unpaired operations."""
         for step in self._steps():
             if not (self._a.single() and self._b.single()):
                 return
@@ -106,7 +106,7 @@ class _Matcher:
         yield partial(self._flood, LOOSE, needed=2)
 
     def finish(self) -> list[Pair]:
-        """Return the pairs, and give all other values a token of their own."""
+        """Return the pairs, and assign new tokens to all other values."""
         for side in (self._a, self._b):
             for value in side.block.made():
                 if value not in side.graph.tokens:
@@ -178,8 +178,8 @@ class _Matcher:
 def _sources(side: BlockOperations, level: int) -> dict[int, Hashable]:
     """Return the keys of operations with all their sources, except of constants.
 
-    Constants are known by their users: if several change, one often becomes equal to the old value of another, and
-    converters number them anew.
+    Constants are identified by their users: if several change, one often becomes equal to the old value of another, and
+    converters renumber them.
     """
     return {index: key for index, key in side.upward(level).items() if side.facts[index].grounded}
 

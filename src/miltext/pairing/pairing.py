@@ -1,4 +1,4 @@
-"""Two programs side by side: pairs of functions, blocks and operations that correspond."""
+"""Pairs of corresponding functions, blocks and operations of two programs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class PairedBlock(NamedTuple):
         return [(j, old[i], new[j]) for i, j in self.pairs.items()]
 
     def steps(self) -> Iterator[tuple[Op | None, Op | None]]:
-        """Yield the operations of both in one order: two for a pair of the spine, else one."""
+        """Yield the operations of both in a common order: two for a pair of the spine, else one."""
         old, new = self.sides()
         for i, j in merged(self.spine, len(old), len(new)):
             yield None if i is None else old[i], None if j is None else new[j]

@@ -1,4 +1,4 @@
-"""Two sequences side by side: their common items, and the pairs that keep their order."""
+"""Alignment of two sequences: their common items, and the pairs in the same order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
 _EFFORT = 100
-"""How many differences between two sequences are considered at once."""
+"""The number of differences between two sequences that are considered at once."""
 
 Pair = tuple[int, int]
 
@@ -33,7 +33,7 @@ def in_order(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def merged(spine: Sequence[Pair], length: int, other: int) -> Iterator[tuple[int | None, int | None]]:
-    """Yield two sequences in one order: both places of each pair in the spine, one place of any other item."""
+    """Yield two sequences in a common order: both places of each pair in the spine, one place of any other item."""
     i, j = 0, 0
     for end, edge in [*spine, (length, other)]:
         yield from ((place, None) for place in range(i, end))
@@ -44,7 +44,9 @@ def merged(spine: Sequence[Pair], length: int, other: int) -> Iterator[tuple[int
 
 
 def common(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Pair]:
-    """Return the places of a longest common subsequence; where the two differ much, of a long one, piece by piece."""
+    """Return the places of a longest common subsequence; for very different sequences, of a long one, found piece by
+    piece.
+    """
     both = {*a} & {*b}
     left, free = [i for i, item in enumerate(a) if item in both], [j for j, item in enumerate(b) if item in both]
     old, new = [a[i] for i in left], [b[j] for j in free]
@@ -60,7 +62,7 @@ def _piece(a: Sequence[Hashable], b: Sequence[Hashable], start: int, stop: int) 
     """Return the common items from these places on, and the places after them.
 
     The greedy algorithm of E. Myers, "An O(ND) Difference Algorithm and Its Variations", 1986: on the diagonal of all
-    places i in `a` and j in `b` with the same i - j, how far one gets at a cost, the number of items left out.
+    places i in `a` and j in `b` with the same i - j, the furthest place for a cost, the number of omitted items.
     """
     first = start - stop
     reach = {1: start}

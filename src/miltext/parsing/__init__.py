@@ -1,1 +1,1 @@
-"""MIL text to a Program."""
+"""Parsing of MIL text into a Program."""

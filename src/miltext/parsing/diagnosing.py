@@ -1,4 +1,4 @@
-"""The diagnostic of a text that the parser refuses: the tree of the text determines the place."""
+"""The diagnostic of a refused text, placed by its tree of phrases."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from miltext.parsing.lowering import Lowering
 
 OF_DRAFTS = (codes.MISSING_TYPE, codes.SHORT_SPELLING)
-"""The codes of the errors that make a draft no Program."""
+"""The codes of the errors about parts of drafts in a Program."""
 
 
 def diagnose(text: str, failure: Exception, lowering: Lowering, rule: str = "program") -> Diagnostic:
-    """Return the diagnostic of a text that the fast parse refused with `failure`: its tree determines the place.
+    """Return the diagnostic of a text that the fast parse refused with `failure`, placed by its tree.
 
-    The text is a phrase of the rule. The first phrase that cannot be lowered is to blame, otherwise the end of the read
-    text; that comes first, too, where all other errors are spellings of drafts.
+    The text is a phrase of the rule. The error is at the first phrase that cannot be lowered, otherwise at the end of
+    the read text; it is also there if all other errors are spellings of drafts.
     """
     if isinstance(failure, TooDeep):
         whole = tree_of(text, STATEMENTS, rule)

@@ -1,8 +1,8 @@
 """Elaboration: the short spelling of a draft to the long one, in which each argument has its parameter's name.
 
-`y = mul(silu(x), w)` becomes `_ y_x = silu(x = x); y = mul(x = y_x, y = w)`. A weight that stands as an argument
-becomes a `const`, for coremltools takes no file there. The text around stays as it is, comments too. Findings in the
-long text can be reported at their places in the short one, which was written.
+`y = mul(silu(x), w)` becomes `_ y_x = silu(x = x); y = mul(x = y_x, y = w)`. A weight argument becomes a `const`, for
+coremltools accepts no file there. The text around it and its comments stay. Findings in the long text can be reported
+at their places in the short one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from miltext.syntax.phrases import SHORT, WEIGHTS, is_positional, name_in
 from miltext.syntax.tree import Node, Statement, tokens
 
 UNNAMED = "argument@"
-"""The beginning of the names for unknown parameters."""
+"""The prefix of the names for unknown parameters."""
 
 MANY = 3
 """The least number of arguments, all without names, that may be values of one parameter and a value of the next."""
@@ -40,9 +40,9 @@ _SHAPELESS = "a record of a weight file has no shape: write its type, as in `ten
 
 
 def elaborate(text: str, root: Node) -> EditedText | None:
-    """Return the long form of a text whose tree is given; None if nothing in it is short.
+    """Return the long form of a text, given its tree; None if no part is short.
 
-    Raise ParseError (MIL006) where that nests more deeply than any Program does.
+    Raise ParseError (MIL006) for deeper nesting than any Program has.
     """
     if not _is_short(root):
         return None
@@ -138,7 +138,9 @@ class _Elaboration:
         return self.streamed(phrase, ((child, self.phrase(child)) for child in phrase.children if _is_short(child)))
 
     def statement(self, operation: Node) -> list[TextPiece]:
-        """Return an operation after the operations nested in it, innermost first: no recursion, so they may be many."""
+        """Return an operation after the operations nested in it, innermost first; there may be many, so without
+        recursion.
+        """
         if mistake := self.misread(operation):
             self.diagnostics.append(mistake)
             return self.emptied(operation)
@@ -168,7 +170,7 @@ class _Elaboration:
         return [self.copied(operation.start, name.start), nothing, self.copied(end, operation.end)]
 
     def operation(self, operation: Node) -> list[TextPiece]:
-        """Return an operation or a call with a name for each argument, and one in place of each call inside."""
+        """Return an operation or a call with a name for each argument, and with names in place of inner calls."""
         kind = _constant_type(operation)
         parts = [
             *self.arguments(operation),
@@ -178,7 +180,7 @@ class _Elaboration:
         return self.rewritten(operation, parts)
 
     def arguments(self, operation: Node) -> Iterator[tuple[Node, list[TextPiece]]]:
-        """Yield the arguments of an operation, each with a name in place of it."""
+        """Yield the arguments of an operation, with names in place of nested operations."""
         known, given = signature(name_in(operation), self.opset), [*phrases.arguments(operation)]
         mistake = self.apart(given, known) or _mistake(given, known)
         if mistake:
@@ -316,19 +318,19 @@ def _type_text(value: Node) -> str | None:
 
 
 def _parameter(known: Signature | None, place: int) -> str:
-    """Return the parameter that the argument at a place is for, or a name that stands for that where none is."""
+    """Return the parameter of the argument at a place, or a placeholder name if there is none."""
     return known.positions[place] if known and place < len(known.positions) else f"{UNNAMED}{place + 1}"
 
 
 def _place_in_layout(argument: tuple[int, Node]) -> tuple[bool, str, int]:
-    """Return the key that arguments are laid out by: those without a name first, others by name."""
+    """Return the sort key of arguments in the layout: those without a name first, others by name."""
     place, phrase = argument
     is_named = not is_positional(phrase)
     return is_named, name_in(phrase) if is_named else "", place
 
 
 def _mistake(given: list[Node], known: Signature | None) -> tuple[Node, str] | None:
-    """Return the first argument that cannot be where it is without its parameter's name, and why."""
+    """Return the first argument that needs its parameter's name, and the reason."""
     by_name = {name_in(argument): argument for argument in given if not is_positional(argument)}
     first = min((argument.start for argument in by_name.values()), default=None)
     for place, argument in enumerate(given):

@@ -1,4 +1,4 @@
-"""Which operation is at a place of a text, such as the `model.mil:7:12` of Core ML's errors."""
+"""The operation at a place of a text, such as the `model.mil:7:12` of Core ML's errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Located(NamedTuple):
-    """An operation in a text: the function that it is in, its type, outputs and `name`, and how deep its block is.
+    """An operation in a text: its function, type, outputs and `name`, and the depth of its block.
 
     `name` is None without such an attribute; `depth` is 0 in the function's own block.
     """
@@ -27,7 +27,9 @@ class Located(NamedTuple):
 
 
 def enclosing(program: Node, offset: int) -> Located | None:
-    """Return the innermost operation that an offset of the text is in; `program` is the root of its tree of phrases."""
+    """Return the innermost operation that contains an offset of the text; `program` is the root of its tree of
+    phrases.
+    """
     found, depth, function = None, 0, program
     for phrase in chain(program, offset):
         if phrase.name == "function":

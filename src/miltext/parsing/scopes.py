@@ -20,7 +20,7 @@ _WITHOUT_NAMES = ("value", "raw_list")
 
 
 class Meaning:
-    """Something that a name is defined for: a value, or a function.
+    """The meaning of a name: a value or a function.
 
     `phrase` spells it with its type, or is the plain operation that makes it. `operation` makes it, and is None for an
     input and a function.
@@ -44,7 +44,7 @@ class Meaning:
 
     @property
     def seen_from(self) -> int:
-        """The offset at which its scope begins."""
+        """The offset where its scope begins."""
         return (self.operation or self.phrase).end
 
     @property
@@ -61,8 +61,8 @@ class Meaning:
 class Scope:
     """A function with its inputs, or a block, with the names defined in it; `phrase` spells it.
 
-    `opset` is its function's, as the text has it; `inner` are the scopes directly inside it. It has no link to the
-    scopes around it: without cycles, a reading is freed with its last user, and no collector is needed.
+    `opset` is its function's, as the text has it; `inner` are the scopes directly inside it. It has no link to its
+    outer scopes: without cycles, a reading is freed with its last user, without the collector.
     """
 
     def __init__(self, phrase: Node, opset: str | None = None) -> None:
@@ -81,11 +81,11 @@ class Scope:
 
 
 class Scopes:
-    """The names of a text. `program` is the scope of its functions, which see nothing of one another.
+    """The names of a text. `program` is the scope of its functions, which are independent.
 
     `found` is every name of a value or a function, in the order of the text, with its meaning, or None. `guessed` are
-    the uses without a definition in sight: they mean the function's only value of that name. `is_draft` is true if the
-    text leaves a type to be inferred.
+    the uses without a visible definition: they mean the function's only value of that name. `is_draft` is true if the
+    text omits a type.
     """
 
     def __init__(self, root: Node) -> None:
@@ -100,16 +100,16 @@ class Scopes:
         self._starts = [name.start for name, _ in self.found]
 
     def at(self, offset: int) -> tuple[Name, Meaning | None] | None:
-        """Return the name at an offset, or that ends there, with its meaning."""
+        """Return the name that contains an offset or ends at it, with its meaning."""
         place = bisect_right(self._starts, offset) - 1
         return self.found[place] if place >= 0 and offset <= self.found[place][0].end else None
 
     def between(self, start: int, end: int) -> list[tuple[Name, Meaning | None]]:
-        """Return the names that begin in a stretch of the text."""
+        """Return the names that begin in a range of the text."""
         return self.found[bisect_right(self._starts, start - 1) : bisect_right(self._starts, end - 1)]
 
     def in_sight(self) -> list[tuple[Name, Meaning]]:
-        """Return the names of values, but those whose definition is only guessed."""
+        """Return the names of values, without those whose definition is guessed."""
         return [
             (name, value)
             for name, value in self.found
@@ -126,7 +126,7 @@ class Scopes:
         return found
 
     def seeing(self, value: Meaning) -> list[Scope]:
-        """Return the scope that a value is defined in, and those around it."""
+        """Return the scope of a value, and its outer scopes."""
         return [self.program] if value.is_function else self.around(value.name.start)
 
     def meaning(self) -> list[int | None]:

@@ -1,6 +1,6 @@
 """Slips: habits of writers of C, Python, PyTorch, MLIR and ONNX, and the right spelling in MIL.
 
-No row of the table is looked at unless a parse has failed, and then only at the tokens around that place.
+The table is used only after a failed parse, for the tokens around its place.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from miltext.syntax.tree import Node
 
 SLIPS = (*STATEMENT_SLIPS, *PHRASE_SLIPS)
-"""All slips. The first fitting one is reported."""
+"""All slips; the first match is reported."""
 
 _DEFINED = re.compile(r"[\w>]\s+([A-Za-z_][A-Za-z0-9_@]*)\s*(?:=(?!=)|[,)])")
 
@@ -82,7 +82,7 @@ class _Around:
         return after(self.text, self.at, phrase=True)
 
     def fit(self, row: _SlipPatterns) -> Fit | None:
-        """Return how a row fits here, if it does. Of a long row, the little that comes before is tried first."""
+        """Return the match of a row here, if any. Of a long row, the short part before the place is tried first."""
         following = self.after
         if row.slip.long:
             read = row.before(self.before.line)
@@ -144,7 +144,7 @@ def defined_names(text: str) -> frozenset[str]:
 
 
 def told(text: str, slip: Slip, fit: Fit) -> Diagnostic:
-    """Return the error of a slip that fits. Without a suggestion if that would lose a comment."""
+    """Return the error of a matching slip, without a suggestion that would lose a comment."""
     place, groups = fit.place, fit.groups
     cleaned = {name: CLEANED.get(name, str)(found or "") for name, found in groups.items()}
     seen = {name: shown(" ".join(found.split())) for name, found in cleaned.items()}

@@ -1,4 +1,4 @@
-"""A parse with the place in the text of each message."""
+"""Parsing with the place of each message in the text."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class SourceMap:
     """The places of a parsed Program's messages in its text.
 
-    `spans` has them by path: field names, each followed by the key or the index of a repeated one, as in `("functions",
-    "main", "block_specializations", "CoreML8", "operations", 3)`. A message without a phrase of its own, a Dimension
-    for example, has no entry. `comments` are the spans of the text's comments.
+    `spans` contains them by path: field names, each followed by the key or the index in a repeated field, as in
+    `("functions", "main", "block_specializations", "CoreML8", "operations", 3)`. A message without a phrase of its own,
+    a Dimension for example, has no entry. `comments` are the spans of the text's comments.
     """
 
     def __init__(self, program: Program, spans: dict[Path, Span], comments: list[Span]) -> None:
@@ -29,7 +29,7 @@ class SourceMap:
         self.comments = comments
 
     def span(self, message: Message) -> Span | None:
-        """Where a message of the Program stands: the very object, not an equal one."""
+        """Return the place of a message of the Program: of the same object, not of an equal one."""
         known = self._by_identity.get(id(message))
         return known[1] if known else None
 
@@ -42,7 +42,7 @@ class SourceMap:
 
 
 def parse_with_source(text: str, *, path: str | None = None) -> tuple[Program, SourceMap]:
-    """Return the Program of a text, and where its messages are there. Raise ParseError, as `parse` does."""
+    """Return the Program of a text, and the places of its messages. Raise ParseError, as `parse` does."""
     program = parse(text, path=path)
     traced = parse_tree(text, path)
     spans = {place: phrase.span for place, phrase in phrases_by_path(traced.root)}

@@ -1,4 +1,4 @@
-"""Where in a text the messages of its Program stand: the tree of phrases, read along the schema's fields."""
+"""The places of a Program's messages in its text: the tree of phrases, by the schema's fields."""
 
 from __future__ import annotations
 

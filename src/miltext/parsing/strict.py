@@ -1,4 +1,4 @@
-"""The parts of a text that only miltext takes, and the parts that occur in no known text of Apple's compiler.
+"""The parts of a text that only miltext accepts, and the parts that occur in no known text of Apple's compiler.
 
 The sources are 72 texts that the compiler printed and 43 that people wrote by hand, and compiled texts in the source of
 coremltools: fp8 in its `models/_fp8_compile.py` of 2026 and its tests, uint1 in the tests of compression.
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Diagnostic, Span, codes, error, warning
+from miltext.diagnostics.wording import evidence
 from miltext.parsing.parser import parse_tree
 from miltext.schema.opsets import PROTO_BY_TEXT, TEXT_BY_PROTO
 from miltext.syntax import phrases
@@ -24,13 +25,13 @@ ALIASES = PROTO_BY_TEXT.keys() - TEXT_BY_PROTO.values()
 """The opsets' names that no text of Apple's has."""
 
 UNPROVEN_TOKENS = {
-    "DTYPE": (re.compile(r"uint[236]"), "the data type"),
-    "NAN": (re.compile(r".*"), "the number"),
-    "NUMBER": (re.compile(r"\+inf|-0x0p\+0|-0(\.0*)?"), "the number"),
-    "STRING": (re.compile(r'(?s).*\\[^"].*'), 'an escape other than `\\"` in'),
-    "LIST": (re.compile(r"(?s).*(\+inf|\bnan\b|-0x0p\+0).*"), "`nan`, `+inf` or `-0x0p+0` in"),
+    "DTYPE": (re.compile(r"uint[236]"), "the data type", "coremltools' names of data types"),
+    "NAN": (re.compile(r".*"), "the number", ""),
+    "NUMBER": (re.compile(r"\+inf|-0x0p\+0|-0(\.0*)?"), "the number", ""),
+    "STRING": (re.compile(r'(?s).*\\[^"].*'), 'an escape other than `\\"` in', ""),
+    "LIST": (re.compile(r"(?s).*(\+inf|\bnan\b|-0x0p\+0).*"), "`nan`, `+inf` or `-0x0p+0` in", ""),
 }
-"""By terminal: the tokens that do not occur in Apple's known texts, and their unproven part."""
+"""By terminal: the tokens that do not occur in Apple's known texts, their unproven part, and a source elsewhere."""
 
 
 def strict_findings(text: str) -> list[Diagnostic]:
@@ -45,10 +46,9 @@ def strict_findings(text: str) -> list[Diagnostic]:
     return sorted(found, key=lambda finding: finding.span.start if finding.span else 0)
 
 
-def _unproven(what: str, span: Span) -> Diagnostic:
-    return warning(
-        codes.UNPROVEN_CONSTRUCT, f"{what} is unproven: it does not occur in any known text of Apple's compiler", span
-    )
+def _unproven(what: str, span: Span, source: str = "") -> Diagnostic:
+    message = f"{what} is unproven, {evidence(source)}: it does not occur in any known text of Apple's compiler"
+    return warning(codes.UNPROVEN_CONSTRUCT, message, span)
 
 
 def _findings(phrase: Node) -> Iterator[Diagnostic]:
@@ -59,7 +59,7 @@ def _findings(phrase: Node) -> Iterator[Diagnostic]:
     elif phrase.name == "function" and not phrases.opset(phrase):
         yield _unproven("a function without an opset", Span(phrase.start, phrases.made(phrase)[0].end))
     elif phrase.name in phrases.OPSETS and phrase.children[1].token in ALIASES:
-        yield _unproven(f"the opset `{phrase.children[1].token}`", phrase.span)
+        yield _unproven(f"the opset `{phrase.children[1].token}`", phrase.span, "hand-written texts")
     elif phrase.name == "inner_block" and not any(phrases.inputs(phrase)):
         yield _unproven("an inner block without inputs", phrases.parameters(phrase).span)
     elif phrase.name == "tuple_type" and len(phrase.children) == 3:
@@ -81,6 +81,6 @@ def _token_findings(phrase: Node, token: str) -> Iterator[Diagnostic]:
             "`$` marks miltext's own spelling, which Apple's compiler does not take",
             Span(place, place + 1),
         )
-    pattern, what = UNPROVEN_TOKENS.get(phrase.name, (None, ""))
+    pattern, what, source = UNPROVEN_TOKENS.get(phrase.name, (None, "", ""))
     if pattern and pattern.fullmatch(token):
-        yield _unproven(f"{what} `{shown}`", phrase.span)
+        yield _unproven(f"{what} `{shown}`", phrase.span, source)

@@ -1,4 +1,4 @@
-"""Diagnostics of a text that breaks off from the grammar, in the reader's words."""
+"""Diagnostics of syntax errors, in words for authors of texts."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ PHRASE = 1 << 20
 """The most characters read of a phrase where all of it is needed."""
 
 CUT = "\0"
-"""The mark in a line where the text goes on; no token contains it."""
+"""The mark in a line for omitted text; no token contains it."""
 
 _PHRASE_ENDS = frozenset(";(){}=")
 _WORD = re.compile(r"\s+|\S+")

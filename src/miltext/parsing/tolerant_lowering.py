@@ -1,4 +1,6 @@
-"""Lowering that goes on after an error: it reports each, and lowers the phrases around it without the refused part."""
+"""Lowering that continues after an error: it reports each error, and lowers the phrases around it without the refused
+part.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ _USES = ("name_binding", "outputs")
 """The rules of phrases in which names stand for values defined before."""
 
 BROKEN = object()
-"""The value of a phrase that was refused, or that cannot do without a refused phrase inside it."""
+"""The value of a refused phrase, or of a phrase that needs a refused one inside it."""
 
 Repair: TypeAlias = "Callable[[Children], Children]"
 

@@ -34,7 +34,7 @@ OUTER = -1
 
 @dataclass(eq=False)
 class Connection:
-    """A feature on its way through a pipeline: the place of its giver, None without one, and its takers' places."""
+    """A feature in a pipeline: the place of its giver, None without one, and the places of its takers."""
 
     name: str
     giver: int | None
@@ -42,7 +42,7 @@ class Connection:
 
 
 class PipelinePlace(NamedTuple):
-    """The place of a model in the pipelines around it, if any, and its name in its pipeline; as in errors."""
+    """The place of a model in its pipelines, if any, and its name in its pipeline, for errors."""
 
     path: str = ""
     name: str = ""
@@ -64,8 +64,8 @@ WHOLE = PipelinePlace()
 
 
 def places(way: Sequence[Spec]) -> list[tuple[int, PipelinePlace]]:
-    """Return the index in the pipeline around it, and the place, of each model of a way except the first; the first is
-    the outermost pipeline, and each is a model of the one before.
+    """Return the index in its pipeline and the place of each model in a sequence of nested ones, except for the first,
+    the outermost pipeline.
     """
     found, place = [], WHOLE
     for spec, inner in pairwise(way):

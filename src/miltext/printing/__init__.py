@@ -1,1 +1,1 @@
-"""A Program to MIL text."""
+"""Printing of a Program as MIL text."""

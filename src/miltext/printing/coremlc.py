@@ -1,7 +1,7 @@
 """The text of Apple's compiler: a Program as the `model.mil` of its `.mlmodelc`.
 
 Core ML's errors cite that text (`model.mil:7:12`), which only a Mac makes. All 72 known texts of the compiler agree
-with this module; where the description leads beyond them, a warning reports it.
+with this module; a warning reports parts of a description beyond these texts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ STRINGS = DictionaryType(STRING, STRING)
 
 
 _VERSION = re.compile(r"[0-9]+(\.[0-9]+)*")
-"""A version as the compiler states it: 1436.100.10, 3600.16.1."""
+"""The form of the compiler's versions: 1436.100.10, 3600.16.1."""
 
 
 class Versions(NamedTuple):
@@ -68,10 +68,11 @@ def as_coremlc(
 ) -> str:
     """Return the `model.mil` that Apple's compiler would write for this Program.
 
-    `specification_version` is the model's, and decides the dialect; `description` its ModelDescription, from which
-    FlexibleShapeInformation is made. `versions` are the compiler's: by default the versions in the Program, or else the
-    newest. Both messages may be coremltools' own. One warning lists the parts that the compiler drops, another the
-    unproven ones: to `on_warning`, or as Python's. Raise PrintError for a Program that Apple's syntax cannot express.
+    `specification_version` is that of the model, and determines the dialect; `description` is its ModelDescription, the
+    source of FlexibleShapeInformation. `versions` are those of the compiler: by default the versions in the Program, or
+    else the newest. Both messages may be of coremltools' classes. One warning lists the parts that the compiler drops,
+    another the unproven ones; they go to `on_warning`, or to Python's warnings. Raise PrintError for a Program that
+    Apple's syntax cannot express.
     """
     own = own_copy(program)
     dropped = _drop(own)
@@ -87,7 +88,8 @@ def as_coremlc(
     if doubts:
         tell(
             warning(
-                codes.UNPROVEN_OUTPUT, f"how Apple's compiler writes {ATTRIBUTE} is unproven here: {', '.join(doubts)}"
+                codes.UNPROVEN_OUTPUT,
+                f"how Apple's compiler writes {ATTRIBUTE} is unproven here, and was never seen: {', '.join(doubts)}",
             )
         )
     return text
@@ -100,7 +102,7 @@ def unproven_shapes(program: Program, description: ModelDescription) -> list[str
 
 
 def _drop(program: Program) -> list[str]:
-    """Remove from a Program the parts that the compiler's text leaves out, and return a list of them."""
+    """Remove the parts of a Program that the compiler's text omits, and return a list of them."""
     dropped: list[str] = []
     if program.version != 1:
         dropped.append(f"Program.version {program.version}")
@@ -117,7 +119,7 @@ def _drop(program: Program) -> list[str]:
 
 
 def _drop_opsets(name: str, function: Function) -> list[str]:
-    """Leave a function only its own block, under the plain name of its opset; return a list of the removed parts."""
+    """Reduce a function to its own block, under the plain name of its opset; return a list of the removed parts."""
     blocks, plain = function.block_specializations, plain_opset(function.opset)
     own = own_opset(function.opset, blocks)
     if own is None or plain_opset(own) != plain:
@@ -134,7 +136,7 @@ def _drop_opsets(name: str, function: Function) -> list[str]:
 
 
 def _own_description(description: Message | None) -> ModelDescription:
-    """Return a description of miltext's own with the contents of another copy of the schema's."""
+    """Return a description of miltext's own class with the contents of one of another copy of the schema."""
     if description is None:
         return ModelDescription()
     if description.DESCRIPTOR.full_name != ModelDescription.DESCRIPTOR.full_name:
@@ -155,7 +157,7 @@ def _add_flexible_shapes(program: Program, description: ModelDescription) -> lis
 
 
 def _information(description: ModelDescription, name: str, function: Function) -> tuple[Value | None, list[str]]:
-    """Return the attribute of a function's flexible inputs; none where it has the compiler's own, from its text."""
+    """Return the attribute of a function's flexible inputs; none if the function has the compiler's own."""
     if ATTRIBUTE in function.attributes:
         return None, []
     return shape_information(_features(description, name, function))
@@ -202,7 +204,7 @@ def _key(pair: DictionaryValue.KeyValuePair) -> str:
 
 
 def _warn(diagnostic: Diagnostic) -> None:
-    """Warn as Python does, at the line that called miltext."""
+    """Issue a warning of Python at the line that called miltext."""
     level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "miltext":
         level, frame = level + 1, frame.f_back

@@ -9,7 +9,7 @@ and with enumerated shapes, seen in one, where each key is an unpublished hash o
     (("DefaultShapes", {{"x", [4]}}), ("EnumeratedShapes", {{"543d0f94", {{"x", [1]}}}, {"9e38c1a4", {{"x", [4]}}}}))
 
 Numbers of eight digits stand in for the hashes here, so that every column is right. Inputs of a fixed shape are not
-listed (seen in one text); that several are sorted by name, as all else is, is unproven, and so is all about images.
+listed (seen in one text); the sorting of several inputs by name is unproven, and so are all facts about images.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SECTIONS = {
     "EnumeratedShapes": DictionaryType(STRING, SHAPES),
     "RangeDims": DictionaryType(STRING, ListType(TensorType("int32", (2,)), None)),
 }
-"""The parts of the attribute, in their order: a name, and the type of its value."""
+"""The parts of the attribute, in order: a name, and the type of its value."""
 
 KEYS = "numbers in place of the keys of enumerated shapes"
 """The doubt about enumerated shapes of any input."""
@@ -41,10 +41,10 @@ Sizes = list[int]
 
 
 class Flexible(NamedTuple):
-    """The shapes that an input takes: `ranges` has a least and a greatest size for each dimension, -1 for none.
+    """The allowed shapes of an input: `ranges` contains a least and a greatest size for each dimension, -1 for none.
 
-    Without `shapes` and `ranges` it takes the default alone. `doubts` are the unproven facts of the attribute made from
-    them.
+    Without `shapes` and `ranges`, only the default is allowed. `doubts` are the unproven facts of the attribute made
+    from them.
     """
 
     default: Sizes
@@ -54,7 +54,7 @@ class Flexible(NamedTuple):
 
 
 def shape_information(inputs: Iterable[FeatureDescription]) -> tuple[Value | None, list[str]]:
-    """Return the attribute for a function's inputs, None where all shapes are fixed, and the unproven facts about it.
+    """Return the attribute for a function's inputs, None for fixed shapes, and the unproven facts about it.
 
     Raise PrintError (MIL213) for a size that int32 does not hold.
     """
@@ -171,7 +171,7 @@ def _sizes(value: Value) -> Sizes:
 
 
 def flexible(feature: FeatureDescription) -> Flexible | None:
-    """Return the shapes that an array or an image takes; None for other types."""
+    """Return the allowed shapes of an array or an image; None for other types."""
     kind = feature.type.WhichOneof("Type")
     if kind == "multiArrayType":
         return _array(feature.type.multiArrayType)
@@ -185,8 +185,7 @@ def _array(array: ArrayFeatureType) -> Flexible:
 
 
 def default_shape(array: ArrayFeatureType) -> Sizes:
-    """Return the shape of an array; where it states none, Core ML's default: the first of its shapes, or the least
-    sizes.
+    """Return the shape of an array, or without one, Core ML's default: the first of its shapes, or the least sizes.
 
     Source: coremltools' `mlmodel/src/FeatureType.cpp`.
     """
@@ -198,12 +197,12 @@ def default_shape(array: ArrayFeatureType) -> Sizes:
 
 
 def channels_of(image: ImageFeatureType) -> int:
-    """Return how many channels an image has; Core ML takes one without a color space for RGB."""
+    """Return the number of channels of an image; for Core ML, an image without a color space is RGB."""
     return 1 if image.colorSpace in (ImageFeatureType.GRAYSCALE, ImageFeatureType.GRAYSCALE_FLOAT16) else 3
 
 
 def _image(image: ImageFeatureType) -> Flexible:
-    """Read an image as the tensor that the program takes: a batch of 1, its channels, its height and its width."""
+    """Return the tensor for an image in the program: a batch of 1, its channels, its height and its width."""
     channels = channels_of(image)
     shapes = [[1, channels, size.height, size.width] for size in image.enumeratedSizes.sizes]
     ranges: list[Sizes] = []

@@ -1,9 +1,9 @@
-"""The operations of a block divided into nested scopes: by the beginnings of their names, and where few values cross.
+"""Division of a block's operations into nested scopes: by the beginnings of names, and where few values cross.
 
-The names of operations reveal little where a converter counts them (`var_304_cast_fp16`), but the names of their
-weights reveal much (`encoder_layers_0_self_attn_linear_q_weight`): the scope of an operation is the beginning of that
-name among these whose beginning is the most frequent. A scope is a stretch of operations, including the ones between
-without a meaningful name.
+The names of operations reveal little if a converter numbers them (`var_304_cast_fp16`), but the names of their weights
+reveal much (`encoder_layers_0_self_attn_linear_q_weight`): the scope of an operation is the beginning of that name
+among these whose beginning is the most frequent. A scope is a stretch of operations, including the ones between without
+a meaningful name.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from miltext.printing.reading import TextPart
 
 MOST = 32
-"""The most nodes in one scope, constants aside."""
+"""The greatest number of nodes in a scope, without constants."""
 
 FEW = 8
-"""The most inputs, outputs, functions or blocks of a part outside a scope."""
+"""The greatest number of inputs, outputs, functions or blocks of a part outside of a scope."""
 
 _ENDS = frozenset((*BY_NAME, "cast", "palettized", "promoted", "quantized", "to"))
 """Words that converters end a name with: the words before them reveal the origin of a value."""
 
 _SHARE = 10
-"""A word begins scopes only where at least one operation in so many, from the first with it to the last, has it."""
+"""A word begins scopes only if at least one operation in this number has it, from its first to its last place."""
 
 _DEEPEST = 24
-"""The most words of a name that make scopes."""
+"""The greatest number of words of a name for scopes."""
 
 _WORD = re.compile(r"[^_./@]+")
 
@@ -58,7 +58,7 @@ class NamePath(NamedTuple):
     name: str
 
     def label(self, depth: int) -> str:
-        """Return how the name spells the first words of it."""
+        """Return the spelling of the first words of the name."""
         ends = [match.end() for match in _WORD.finditer(self.name)]
         return self.name[: ends[depth - 1]]
 
@@ -96,7 +96,7 @@ def paths_of(names: Sequence[str]) -> list[NamePath]:
 
 
 def best_paths(names: Sequence[Sequence[str]]) -> list[NamePath]:
-    """Return the path of each operation, of its own names and its constants': the path with the most frequent
+    """Return the path of each operation: of its own names and those of its constants, the path with the most frequent
     beginning.
     """
     found = [[path for path in paths_of(each) if path.words] for each in names]
@@ -112,7 +112,7 @@ def scopes(nodes: Sequence[GraphNode], names: Sequence[Sequence[str]], crossing:
 
 
 def folded(nodes: list[GraphNode]) -> list[GraphNode]:
-    """Return nodes other than operations: as they are if they are few, and else in one scope."""
+    """Return nodes other than operations: few unchanged, more in a scope."""
     if len(nodes) <= FEW:
         return nodes
     return [_gather(scopes(nodes, [()] * len(nodes), [0] * len(nodes)))]
@@ -127,7 +127,7 @@ class _Division:
         self._crossing = crossing
 
     def divided(self, start: int, end: int, prefix: tuple[str, ...]) -> list[GraphNode]:
-        """Return the nodes of a stretch, with a scope for each run."""
+        """Return the nodes of a range, with a scope for each run."""
         found: list[GraphNode] = []
         places: list[int] = []
         at = start
@@ -140,7 +140,7 @@ class _Division:
         return self._gathered(found, places)
 
     def _scope(self, run: OperationRun, prefix: tuple[str, ...]) -> GraphNode:
-        """Return the scope of a run, under the longest prefix that all of it has."""
+        """Return the scope of a run, under its longest common prefix."""
         while len(runs := self._runs(run.start, run.end, prefix)) == 1 and runs[0][1:] == run[1:]:
             prefix += (runs[0].word,)
         path = next(path for path in self._paths[run.start : run.end] if path.words[: len(prefix)] == prefix)
@@ -193,7 +193,7 @@ class _Division:
         return nodes
 
     def _cuts(self, places: list[int], size: int) -> list[int]:
-        """Return where scopes of about `size` nodes begin, each where the fewest values cross."""
+        """Return the beginnings of scopes of about `size` nodes, where the fewest values cross."""
         cuts = [0]
         while len(places) - cuts[-1] > size * 3 // 2:
             last = cuts[-1]

@@ -1,7 +1,7 @@
-"""MIL text as one HTML page: highlighted, its values linked to where they are defined, its blocks folding, its graph.
+"""MIL text as an HTML page, with highlighting, links from values to their definitions, folding blocks, and a graph.
 
-The page needs nothing else: styles and scripts are in it, and its Content-Security-Policy allows no others. Its data is
-JSON that the scripts read on demand. Without scripts it is the text, which links and folds.
+The page contains its styles and scripts, and its Content-Security-Policy allows no others. Its data is JSON that the
+scripts read on demand. Without scripts, it is the text with links and folding.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ CLASSES: dict[_TokenType, str] = {
     Number: "m",
     String: "s",
 }
-"""The class of a token's span by its type, or by the nearest type above; a token without a class stands as it is."""
+"""The class of a token's span by its type, or by the nearest type above; a token without a class is plain text."""
 
 COLOURS = Path(__file__).with_name("colours.css")
 """The colours of all pages in a browser, by names that every style uses; the site copies the file."""
 
 TOKENS = COLOURS.with_name("tokens.css")
-"""The style of the CLASSES, which all pages with MIL text in them share."""
+"""The style of the CLASSES, shared by all pages with MIL text."""
 
 _DOCUMENT = """<!DOCTYPE html>
 <html lang="en">
@@ -76,7 +76,7 @@ _SCRIPTS = (*SCRIPTS, _HERE.with_suffix(".js"))
 
 
 def page(text: str, title: str) -> str:
-    """Return the HTML page of a printed program, whose layout matters: a block's braces end and begin lines."""
+    """Return the HTML page of a printed program, in whose layout a block's braces end and begin lines."""
     reader = TextReader(text)
     lines = "".join(_folded(reader.lines()))
     style, script = ("\n".join(file.read_text(encoding="utf-8") for file in files) for files in (_STYLES, _SCRIPTS))
@@ -86,7 +86,7 @@ def page(text: str, title: str) -> str:
 
 
 def document(title: str, style: str, script: str, body: str) -> str:
-    """Return a page of HTML: a title and a body, both HTML already, and a policy that allows nothing but these."""
+    """Return a page with a title and a body, both in HTML, and a policy that allows only its own style and script."""
     policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; form-action 'none'"
     return _DOCUMENT.format(policy=policy, title=title, style=style, body=body, script=script)
 
@@ -100,7 +100,7 @@ def _hash(source: str) -> str:
 
 
 def _folded(lines: Iterator[list[LineToken]]) -> Iterator[str]:
-    """Yield the lines, with each block in an element that folds under its first line."""
+    """Yield the lines, with each block in an element that can be folded under its first line."""
     for number, line in enumerate(lines, 1):
         tokens = [piece.text for piece in line if piece.text.strip()]
         if tokens and tokens[0] == "}":
@@ -111,7 +111,9 @@ def _folded(lines: Iterator[list[LineToken]]) -> Iterator[str]:
 
 
 def _spans(line: list[LineToken]) -> Iterator[str]:
-    """Yield a line's pieces; a stretch of one class, or of numbers and the pieces between them, is one element."""
+    """Yield the pieces of a line; adjacent pieces of a class, or numbers with the pieces between them, are one
+    element.
+    """
     stretch, current, between = "", "", ""
     for piece in line:
         name = "" if piece.value is not None else class_of(piece.kind)

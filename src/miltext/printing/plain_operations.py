@@ -1,9 +1,9 @@
-"""The operations of a Program as text, straight from its wire form: each becomes its line, or a message to be printed.
+"""The operations of a Program as text, from its wire form: each becomes its line, or a message to be printed.
 
-Most operations contain nothing but names, tensor types and short values. Reading them from the wire takes half the time
-of reading them from messages. And bytes read to the last one, in a shape known here, are neither nested too deeply nor
-unknown to the schema: only the rest needs to be checked for that. An operation of no such shape is parsed alone, and
-left to the Printer, which writes the same text for all.
+Most operations contain only names, tensor types and short values. Reading them from the wire takes half the time of
+reading them from messages. Completely read bytes of a known form are neither nested too deeply nor unknown to the
+schema: only the rest must be checked. An operation of another form is parsed separately, and left to the Printer, which
+writes the same text for all.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ if TYPE_CHECKING:
     Read = TypeVar("Read", bound=Message)
 
 LONGEST = 1 << 12
-"""An operation of more bytes contains a long literal, and is printed in its turn: text is made on demand."""
+"""The size of an operation with a long literal, which is printed later, on demand."""
 
 _BYTE = 127
-"""The greatest length in one byte."""
+"""The greatest length that one byte can hold."""
 
 _KEY, _NAME, _OPERATION, _BLOB, _VALUE = KEY[0], NAME[0], BLOCK_OPERATIONS[0], BLOB[0], ENTRY_VALUE[0]
 _ARGUMENT, _OUTPUT, _ATTRIBUTE = OPERATION_INPUTS[0], OPERATION_OUTPUTS[0], OPERATION_ATTRIBUTES[0]
@@ -62,17 +62,17 @@ The size of the key, or of the path, is added.
 """
 
 _AROUND = BLOCK_OPERATIONS, ENTRY_VALUE, FUNCTION_BLOCKS, ENTRY_VALUE, PROGRAM_FUNCTIONS, tag(PROGRAM_IN_MODEL)
-"""The fields that an operation lies in, innermost first."""
+"""The fields around an operation, innermost first."""
 
 assert KEY == OPERATION_TYPE  # `_key` reads both
 
 
 class _NotPlain(Exception):
-    """This is for the Printer to print."""
+    """An operation for the Printer."""
 
 
 class _WireNames(dict[bytes, str]):
-    """Names by their wire form. Most need no quotes, which is quickly seen."""
+    """Names by their wire form. Most need no quotes, which is quickly determined."""
 
     def __init__(self, quoted: Callable[[str], str]) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ class _WireNames(dict[bytes, str]):
 
 
 class Operations:
-    """Takes the operations out of a Program: each as the line that a Printer prints, or as the message it prints."""
+    """Removes the operations of a Program: each becomes its line, or a message for a Printer."""
 
     def __init__(self, printer: Printer) -> None:
         self._printer = printer
@@ -100,14 +100,14 @@ class Operations:
         self.lines: Lines = {}
 
     def fresh(self) -> Operations:
-        """Return Operations for another program, with the memory of this one."""
+        """Return Operations for another program, with the cache of this one."""
         made = copy(self)
         made.lines = {}
         return made
 
     @property
     def size(self) -> int:
-        """How much is remembered."""
+        """The size of the cache."""
         memos = self._keys, self._input_heads, self._string_heads, self._types, self._values, self._blob_heads
         return len(self._names) + sum(len(each) for each in memos) + self._printer.size
 
@@ -148,7 +148,7 @@ class Operations:
     # ---- pieces that come again: each is judged once, when it is first met
 
     def _key(self, wire: bytes) -> str:
-        """Read a field with a name that stands for itself: a map's key, or the type of an operation."""
+        """Read a field with a plain name: the key of a map, or the type of an operation."""
         if wire[0] != _KEY or wire[1] != len(wire) - HEAD:
             raise _NotPlain
         name = self._names[wire[HEAD:]]
@@ -157,7 +157,7 @@ class Operations:
         return name
 
     def _input_head(self, wire: bytes) -> str:
-        """Read the entry of an input bound to one name, up to that: `x = `."""
+        """Read the entry of an input bound to a name, up to this name: `x = `."""
         value = HEAD + wire[1]
         if wire[value:] != BINDING_HEADS[wire[-1]]:
             raise _NotPlain
@@ -200,7 +200,7 @@ class Operations:
     # ---- operations
 
     def _line(self, wire: bytes, at: int, end: int) -> str | None:
-        """Return the line of the Operation between two places; None where it is not plain."""
+        """Return the line of the Operation between two places; None if it is not plain."""
         try:
             start, arguments, results, attributes = at, "", "", ""
             at += HEAD + wire[at + 1]
@@ -222,7 +222,7 @@ class Operations:
         return f"{OPERATION}{results}{equals}{kind}({arguments}){attributes};\n"
 
     def _arguments(self, wire: bytes, at: int, end: int) -> tuple[str, int]:
-        """Return `x = a, y = b`, and where the next field begins."""
+        """Return `x = a, y = b`, and the beginning of the next field."""
         heads, names = self._input_heads, self._names
         texts = []
         while at < end and wire[at] == _ARGUMENT:
@@ -282,7 +282,7 @@ def _key_of(wire: bytes, at: int, end: int) -> str:
 
 
 def _changed(wire: bytes, at: int, end: int, field: bytes, change: Callable[[bytes, int, int], bytes]) -> bytes:
-    """Change the contents of each field of that tag in the message between two places."""
+    """Change the contents of each field with a tag in the message between two places."""
     return b"".join(
         sized(field, change(wire, content, stop)) if wire[start] == field[0] else wire[start:stop]
         for _, start, content, stop in spans(wire, at, end)
@@ -290,7 +290,7 @@ def _changed(wire: bytes, at: int, end: int, field: bytes, change: Callable[[byt
 
 
 def _read(message: Read, wire: bytes) -> Read:
-    """Fill a message, of which this is the wire form to the last byte."""
+    """Fill a message from its complete wire form."""
     message.ParseFromString(wire)
     message.DiscardUnknownFields()
     if message.SerializeToString(deterministic=True) != wire:
@@ -299,9 +299,9 @@ def _read(message: Read, wire: bytes) -> Read:
 
 
 def _message(wire: bytes) -> Operation | None:
-    """Read an Operation as deep in a Model as it lies; None if it has unknown fields.
+    """Read an Operation at its depth in a Model; None if it has unknown fields.
 
-    Raise protobuf's error where it is nested too deeply.
+    Raise protobuf's error for too deep nesting.
     """
     head = b""
     for field in _AROUND:

@@ -1,4 +1,4 @@
-"""Printing: a Program to MIL text that reads back equal, in the layout that Apple's compiler prints."""
+"""Printing of a Program as MIL text that reads back equal, in the layout of Apple's compiler."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ Lines = dict[tuple[str, str], BlockLines]
 class TypeText(NamedTuple):
     """A type as text, with the facts on which its literals depend.
 
-    `shape` is None where no plain literal can be nested like the type: rank and dimensions disagree, a dimension is
-    neither a size nor `?`, or several are `?`. `wire` is the ValueType, None where it is absent.
+    `shape` is None if no plain literal can be nested like the type: rank and dimensions disagree, a dimension is
+    neither a size nor `?`, or several are `?`. `wire` is the ValueType, None if absent.
     """
 
     text: str
@@ -46,9 +46,9 @@ class TypeText(NamedTuple):
 
 
 class Printer:
-    """Raises messages to text in one style.
+    """Prints messages as text in one style.
 
-    Maps print sorted by key; Python's order of strings is the order of their UTF-8 bytes.
+    Maps are sorted by key; Python's order of strings is the order of their UTF-8 bytes.
     """
 
     def __init__(self, style: Style = PLAIN) -> None:
@@ -69,11 +69,11 @@ class Printer:
 
     @property
     def size(self) -> int:
-        """How many types and values are remembered."""
+        """The number of cached types and values."""
         return len(self._types) + len(self._values)
 
     def _ours(self, text: str, what: str) -> str:
-        """Return a spelling of ours, where it may be used."""
+        """Return a spelling of miltext's own, if it is allowed."""
         if self._strict:
             raise PrintError([error(codes.NOT_APPLE_SYNTAX, f"Apple's syntax cannot express {what}")])
         return text
@@ -210,7 +210,7 @@ class Printer:
         return TypeText(self._ours(word, "a missing type"), b"" if present else None)
 
     def _part(self, value_type: proto.ValueType) -> TypeText:
-        """Return a type that is in a repeated field, where it is always present."""
+        """Return a type in a repeated field, where it is always present."""
         wire = value_type.SerializeToString(deterministic=True)
         return self._type(value_type, wire) if wire else self._missing_type(True)
 
@@ -274,7 +274,7 @@ class Printer:
         return known
 
     def long_value(self, value: proto.Value) -> str:
-        """Return a Value without a look-up among the Values printed before."""
+        """Return a Value without using the cache of printed Values."""
         value_type = self.type_of(value, "type")
         doc = value.docString
         marked = self._ours(f"$doc({quote(doc)}) ", "a Value's docString") if doc else ""
@@ -338,7 +338,7 @@ class Printer:
         return f"{{{', '.join(members)}}}"
 
     def _element(self, value: proto.Value, implied: TypeText | None) -> str:
-        """Return a Value inside another: raw where its type is implied by the container's."""
+        """Return a Value inside another, without its type if the container implies it."""
         own = self.type_of(value, "type")
         if implied is None or own.wire != implied.wire or value.docString:
             return self._ours(f"$value({self.value(value)})", "a type or docString of an element's own")
@@ -360,7 +360,7 @@ def _inside(failure: PrintError, operation: proto.Operation) -> PrintError:
 
 
 def type_text(value_type: proto.ValueType | None) -> str:
-    """Return a type as MIL text has it, except for fields that the schema does not have."""
+    """Return a type in MIL text, without fields that the schema lacks."""
     from miltext.schema.proto import NamedValueType
 
     named = NamedValueType(name="x", type=value_type)

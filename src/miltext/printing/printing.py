@@ -1,4 +1,4 @@
-"""The front door of printing: a Program to MIL text, losslessly or as Apple's compiler would write it."""
+"""The front door of printing: a Program as MIL text, lossless or in the form of Apple's compiler."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Message
 
 REMEMBERED = 4096
-"""Number of names, types and values remembered from one program to the next: most of the cost of a small text."""
+"""The number of names, types and values cached between programs, which save most of the time for a small text."""
 
 
 @with_room
@@ -42,8 +42,8 @@ def to_text(
     message of the full name `CoreML.Specification.MILSpec.Program`, coremltools' too. Raise PrintError where the
     Program has fields outside the schema, is nested too deeply or, if `strict`, cannot be expressed in Apple's syntax.
 
-    With `as_coremlc`, the text is as Apple's compiler would write it: `miltext.printing.coremlc.as_coremlc` describes
-    it and the other arguments. It has no choice of dialect, floats and elision.
+    With `as_coremlc`, the text has the form of Apple's compiler: `miltext.printing.coremlc.as_coremlc` describes it and
+    the other arguments. Dialect, floats and elision cannot be chosen then.
     """
     style = Style(dialect, floats, elide, strict)
     if not as_coremlc:
@@ -67,6 +67,6 @@ def pieces(program: Message, style: Style = PLAIN) -> Iterator[str]:
 
 @memo(most=8)
 def _remembering(style: Style) -> tuple[Printer, Operations]:
-    """Return the printer of a style, with the names, types and small values that it has printed."""
+    """Return the printer of a style, with its cache of names, types and small values."""
     printer = Printer(style)
     return printer, Operations(printer)

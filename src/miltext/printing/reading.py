@@ -129,7 +129,7 @@ class TextReader:
             self._part("input", token.token or "", token, part).makes += self._meant(token.start)
 
     def _statement(self, statement: Statement, around: TextPart) -> None:
-        """Read a plain operation, whose phrases are not looked at."""
+        """Read a plain operation without its phrases."""
         part = self._part("op", phrases.name_in(statement), statement, around)
         for name, _ in self._scopes.between(*statement.span):
             if (found := self._named.get(name.start)) is not None:
@@ -171,11 +171,11 @@ class TextReader:
         return part
 
     def _meant(self, at: int) -> list[int]:
-        """Return the number of the value that the name at a place means, if it has one."""
+        """Return the number of the value of the name at a place, if any."""
         return [number for number, _ in filter(None, [self._named.get(at)])]
 
     def _label(self, phrase: Node) -> str:
-        """Return the name in a phrase as it is spelled."""
+        """Return the name in a phrase in its spelling."""
         token = None if isinstance(phrase, Statement) else phrases.name_token(phrase)
         return token.token or "" if token else phrases.name_in(phrase)
 

@@ -1,4 +1,4 @@
-"""Canonical names: names for the values of a program by their makers rather than by its author."""
+"""Canonical names: names of values by their operations rather than by an author."""
 
 from __future__ import annotations
 
@@ -22,17 +22,16 @@ NAME = "name"
 
 
 def drop_names(program: Program) -> None:
-    """Take away every operation's `name` attribute."""
+    """Remove the `name` attributes of all operations."""
     for _, operation in operations(program):
         operation.attributes.pop(NAME, None)
 
 
 def rename_values(program: Program) -> None:
-    """Name every value after the operation that makes it and its number among these, in the order of the text.
+    """Name each value after the type of its operation, with its number among these in the order of the text.
 
     `relu_0`, `relu_1`; an inner block's inputs are `input_0` and so on. The inputs of functions and the outputs of
-    their blocks, by which the outside knows them, keep their names; a `name` attribute that repeats the value's goes
-    along.
+    their blocks keep their names, which callers use; a `name` attribute equal to the value's name changes with it.
     """
     graph = Graph(program)
     for function in graph.functions.values():
@@ -51,10 +50,9 @@ def _number_values(block: Block, kept: Collection[Value]) -> None:
 
 
 def rename_all(function: Function, names: Mapping[str, str]) -> None:
-    """Give the values of a function new names, by their old ones, which may be exchanged.
+    """Rename the values of a function; names may be exchanged.
 
-    Repetitions of a name are renamed too: the `name` of the operation that makes a value, and the compiler's note of
-    flexible inputs.
+    Copies of a name change, too: the `name` of a value's operation, and the compiler's facts about flexible inputs.
     """
     if ATTRIBUTE in function.attributes:
         function.set_attribute(ATTRIBUTE, _with_names(function.attributes[ATTRIBUTE], names))
@@ -67,7 +65,7 @@ def rename_all(function: Function, names: Mapping[str, str]) -> None:
 
 
 def _with_names(value: proto.Value, names: Mapping[str, str]) -> proto.Value:
-    """Return a copy of a value in which each string equal to an old name is the new one."""
+    """Return a copy of a value with new names in place of strings equal to old ones."""
     made = value.__class__()
     made.CopyFrom(value)
     for each in (made, *inner_values(made)):
@@ -78,7 +76,7 @@ def _with_names(value: proto.Value, names: Mapping[str, str]) -> proto.Value:
 
 
 def rename(value: Value, name: str) -> None:
-    """Give a value a new name. A `name` attribute that repeats the old name of a first output is renamed too."""
+    """Give a value a new name. A `name` attribute equal to the old name of a first output changes, too."""
     maker = value.maker
     if maker is not None and maker.outputs[0] is value and names_itself(maker.message, value.name):
         maker.own().attributes[NAME].immediateValue.tensor.strings.values[0] = name

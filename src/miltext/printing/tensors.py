@@ -1,4 +1,4 @@
-"""The literal of a tensor's values: the usual one, nested like the type's shape, or a literal with its field's name."""
+"""The literal of a tensor: the usual one, nested like the type's shape, or a literal with its field's name."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Shape = tuple["int | None", ...]
 
 
 class Style(NamedTuple):
-    """How a Program is written.
+    """The style of printed text.
 
-    `dialect` is `1.0` or `1.3`, and `floats` is `hex` or `decimal`. Literals of more than `elide` elements are left
-    out, with their count and digest in their place. With `strict`, a value that Apple's syntax cannot express is a
-    PrintError instead of a spelling of ours.
+    `dialect` is `1.0` or `1.3`, and `floats` is `hex` or `decimal`. Literals of more than `elide` elements are replaced
+    by their count and digest. With `strict`, a value that Apple's syntax cannot express is a PrintError instead of a
+    spelling of miltext's own.
     """
 
     dialect: str = "1.3"
@@ -37,7 +37,7 @@ PLAIN = Style()
 def usual_literal(tensor: TensorValue, dtype: DType | None, shape: Shape | None, style: Style) -> str | None:
     """Return the literal that reads back as these values under a type of this data type and shape.
 
-    It is None where the values are in another field than the type's usual one, do not fill the shape, pass the type's
+    It is None for values in another field than the type's usual one, that do not fill the shape, exceed the type's
     range, or have nonzero padding bits.
     """
     data, sizes = _usual(tensor, dtype, shape)
@@ -53,13 +53,13 @@ def usual_literal(tensor: TensorValue, dtype: DType | None, shape: Shape | None,
 
 
 def element_count(tensor: TensorValue, dtype: DType | None, shape: Shape | None) -> int | None:
-    """Count the elements of the literal that `usual_literal` gives for these values; None where it gives none."""
+    """Return the number of elements of the literal of `usual_literal`; None if there is none."""
     _, sizes = _usual(tensor, dtype, shape)
     return None if sizes is None else prod(sizes)
 
 
 def _usual(tensor: TensorValue, dtype: DType | None, shape: Shape | None) -> tuple[Data, list[int] | None]:
-    """Return the contents of the usual field of a type, and its shape; None for a shape that it does not have."""
+    """Return the contents of the usual field of a type, and its shape; None for a shape that does not match."""
     if dtype is None or shape is None or tensor.WhichOneof("value") != dtype.field:
         return b"", None
     data = field_data(tensor, dtype.field)
@@ -88,7 +88,7 @@ def _count(data: Data, dtype: DType) -> int:
 
 
 def _sizes(data: Data, dtype: DType, shape: Shape) -> list[int] | None:
-    """Return the shape with its unknown dimension as the data has it; None where the data does not fill it."""
+    """Return the shape with its unknown dimension determined by the data; None if the data does not fill it."""
     sizes = [size for size in shape if size is not None]
     known = prod(sizes)
     if None in shape:

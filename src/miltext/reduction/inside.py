@@ -37,7 +37,7 @@ def inner_operations(program: Program) -> list[Inner]:
 
 
 def without(program: Program, gone: Collection[Inner]) -> Program | None:
-    """Return a Program without some inner operations; None if their outputs cannot come from outside."""
+    """Return a Program without some inner operations; None if their outputs cannot become inputs."""
     graph = Graph(program)
     for name, opset in {(each.function, each.opset) for each in gone}:
         function = graph.functions[name]

@@ -1,4 +1,4 @@
-"""The judgment whether a smaller program is as correct as its original."""
+"""The check that a smaller program is as correct as its original."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
 
 class Judge:
-    """Accept programs without new errors: each code and message occurs at most as often as in the original.
-
-    Nor may a loop stand still that moves on in the original: a test that runs it would not end.
+    """Accepts programs without new errors: each code and message occurs at most as often as in the original, and no
+    loop becomes endless, for a test that runs it would not end.
     """
 
     def __init__(self, original: Program) -> None:

@@ -1,7 +1,7 @@
-"""Loops that would never end: the values that their condition reads stay the same, however often their body runs.
+"""Endless loops: loops whose body never changes the values that their condition reads.
 
-This is decided by dependences, not by numbers: the output of an operation counts as a new value. A value stands still
-if no operation of the body makes it, or only from values that stand still.
+Dependences determine this, not numbers: the output of an operation counts as a new value. A value is constant if no
+operation of the body computes it, or only from constant values.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class Standing(NamedTuple):
-    """A variable of a loop, by its number, that the condition reads, and that stands still.
+    """A constant variable of a loop, by number, that the condition reads.
 
-    The loop is named by its first output. If nothing moves that the condition reads, states included, there is also an
+    The loop is named by its first output. If the condition reads only constant values and states, there is also an
     entry with an empty variable.
     """
 
@@ -32,14 +32,14 @@ class Standing(NamedTuple):
 
 
 class _Made(NamedTuple):
-    """The values from around a block that a value depends on, and whether an operation computes it from them."""
+    """The outer values that a value in a block depends on, and whether an operation computes it from them."""
 
     values: frozenset[Value]
     is_computed: bool
 
 
 def standing(program: Program) -> set[Standing]:
-    """Return the variables that stand still in the loops of a program, also in nested loops."""
+    """Return the constant variables in the loops of a program, also in nested loops."""
     return {
         Standing(function.name, op.outputs[0].name, each)
         for function in Graph(program).functions.values()
@@ -54,9 +54,7 @@ def _is_loop(op: Op) -> bool:
 
 
 def _still(loop: Op) -> Iterator[str]:
-    """Yield the variables that the condition of a loop reads and that stand still, by number; then "" if nothing
-    moves.
-    """
+    """Yield the constant variables in the condition of a loop, by number; then "" if all that it reads is constant."""
     condition, body = loop.blocks[0], loop.blocks[-1]
     first = {value: place for place, value in enumerate(condition.inputs)}
     read: set[Hashable] = {first.get(value, value) for each in _outputs(condition, {}) for value in each.values}

@@ -1,4 +1,4 @@
-"""Inputs of one type merged, so that a Program has fewer."""
+"""Merging of inputs of the same type."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Twin(NamedTuple):
 
 
 def twins(program: Program) -> list[Twin]:
-    """Return the inputs that have the type of an earlier one; not states, which are more than their value."""
+    """Return the inputs with the type of an earlier one, except states."""
     found = []
     for name in sorted(program.functions):
         first: dict[bytes, str] = {}

@@ -1,4 +1,4 @@
-"""Making a model small: moves in the order of their likely savings, each with as few tests as possible."""
+"""Reduction of a model: steps in the order of their likely savings, each with few tests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MOST_ELEMENTS = (1 << 24, 1 << 14)
-"""The most elements of a constant that becomes zeros; the second is for text, which spells them all."""
+"""The greatest number of elements of a constant that becomes zeros; the second is for text, which spells all zeros."""
 
 Progress: TypeAlias = Callable[[Candidate, int], object]
 """A callback for the best candidate so far, and the number of tests."""
@@ -38,8 +38,8 @@ Progress: TypeAlias = Callable[[Candidate, int], object]
 class Reduction:
     """The result of a reduction: the `original` and the `best` candidate, and the number of `tests`.
 
-    `reused` counts known answers; `is_complete` if nothing was left to try. It is not `is_steady` if the test failed on
-    the best candidate when it was run again.
+    `reused` counts known answers; `is_complete` is true if everything was tried. `is_steady` is false if the test
+    failed on the best candidate when it was run again.
     """
 
     original: Candidate
@@ -65,18 +65,18 @@ def reduce(
     ranges: Mapping[str, Range] | None = None,
     on_progress: Progress | None = None,
 ) -> Reduction:
-    """Return the smallest model, made of parts of another one, on which a test still passes.
+    """Return the smallest part of a model on which a test still passes.
 
     `test` gets each Candidate, which has a `program`, a `path` of its file of the `kind` ("mil", "mlpackage", "mlmodel"
-    or "mlmodelc"; by default the model's), and a `model` to run; it returns whether the fault is still there. It should
+    or "mlmodelc"; by default the model's), and a `model` to run; it returns whether the fault still occurs. It should
     always return the same for the same model, and is called by `jobs` threads at once, and at most `max_tests` times;
-    candidates with an error that the original does not have are not tested. `ranges` are sizes of inputs with a `?`, as
-    in `miltext.build`, for a model that does not state them. `on_progress` is called with the best candidate so far,
-    and the number of tests, whenever that grew.
+    candidates with new errors are not tested. `ranges` are sizes of inputs with a `?`, as in `miltext.build`, for a
+    model that does not state them. `on_progress` is called with the best candidate so far, and the number of tests,
+    whenever that grew.
 
-    No single operation, input or output of the result can be left out; after that, constants become zeros and
-    attributes and metadata are left out, as far as the test passes. Raise ModelError (MIL486) if it does not pass on
-    the model itself, ValueError for another `kind`, any error of the test, and ParseError and ModelError as
+    No single operation, input or output of the result can be left out; after that, constants become zeros, and
+    attributes and metadata are removed, if the test still passes. Raise ModelError (MIL486) if the test does not pass
+    on the model itself, ValueError for another `kind`, any error of the test, and ParseError and ModelError as
     `miltext.run`.
     """
     source = Source(model, ranges)
@@ -113,9 +113,9 @@ def reduce_source(
 
 
 class Reducing:
-    """A reduction at work; `best` is the smallest candidate that has passed.
+    """A reduction in progress; `best` is the smallest candidate that has passed.
 
-    Once it `_is_shaped`, only contents change, not the operations. `is_text` if any candidate is written as text.
+    After `_is_shaped`, only contents change, not the operations. `is_text` if any candidate is written as text.
     """
 
     def __init__(
@@ -176,7 +176,7 @@ class Reducing:
         self._shrink(found, lambda kept: bypass(program, {*found}.difference(kept)))
 
     def blocks(self) -> None:
-        """Spread out blocks of operations in the block around them; their unneeded operations are left out next."""
+        """Move the operations of inner blocks to the enclosing block; unneeded ones are removed next."""
         program = self.best.program
         found = folds(program)
         self._shrink(found, lambda kept: whole(unfold(program, {*found}.difference(kept))))
@@ -188,7 +188,7 @@ class Reducing:
         self._shrink(found, lambda kept: without(program, {*found}.difference(kept)))
 
     def outputs(self) -> None:
-        """Leave out outputs, except the only need of an operation."""
+        """Remove outputs, except if they are the only use of an operation."""
         graph = UnitGraph(self.best.program)
         outputs = [Output(nth, name) for nth, scope in enumerate(graph.scopes) for name in scope.outputs]
         if len(outputs) > len(graph.scopes):
@@ -213,7 +213,7 @@ class Reducing:
         self._shrink(found, lambda kept: trimmed(program, {*found}.difference(kept)))
 
     def metadata(self) -> None:
-        """Leave out the parts of the description for people."""
+        """Remove the parts of the description for people."""
         bare = Candidate(self._source, self.best.program, self.best.kind, is_bare=True)
         if self._source.has_metadata and self._trials.ask([bare])[0]:
             self.best = bare
@@ -247,6 +247,6 @@ class Reducing:
         return Candidate(self._source, program, self.best.kind, is_bare=self.best.is_bare)
 
     def _take(self, candidate: Candidate) -> None:
-        """Take a candidate as the best one, unless its missing parts came back in another form."""
+        """Make a candidate the best one, unless its missing parts came back in another form."""
         if self._is_shaped or extent(candidate.program) < extent(self.best.program):
             self.best = candidate

@@ -1,9 +1,9 @@
-"""The needed items of a list, found with few questions: runs of a test on a device are expensive.
+"""A search for the needed items of a list with few questions, for a test on a device is expensive.
 
 A question is a part of the list, and its answer is whether the test passes on that part. If more items never make a
-test fail, the result is the least part; else it is a part of which no single item can be left out. The last needed item
-is found by halving, then the first one, then those between: a fault in one of a thousand operations takes about ten
-questions. With a `width`, that many guesses are asked at once.
+test fail, the result is the smallest part; else it is a part without removable single items. The last needed item is
+found by halving, then the first one, then those between: a fault in one of a thousand operations takes about ten
+questions. With a `width`, as many guesses are tested at once.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ Ask: TypeAlias = Callable[[Sequence[Sequence[T]]], Sequence[bool]]
 """Return for several parts of a list, each in the list's order, whether the test passes."""
 
 FEW = 4
-"""Up to this many needed items between, the items are assumed to be far apart, then as near as the last ones."""
+"""The number of needed items up to which further ones are assumed to be far apart, then as near as the last ones."""
 
 
 def shrink(items: Sequence[T], ask: Ask[T], width: int = 1) -> list[T]:
-    """Return items, in their order, on which a test passes, and without any one of which it fails.
+    """Return items, in order, on which a test passes, and without any of which it fails.
 
-    The test passes on all `items`. Parts of them are asked about, the empty one first.
+    The test passes on all `items`. Parts are tested, the empty one first.
     """
     search = Search(ask, width)
     if not items or search.passes([]):
@@ -38,7 +38,7 @@ def narrow(items: Sequence[T], ask: Ask[T], width: int = 1) -> list[T]:
 
 
 class Search(Generic[T]):
-    """Questions to one test, `width` at a time."""
+    """A search with a test, `width` questions at a time."""
 
     def __init__(self, ask: Ask[T], width: int = 1) -> None:
         self._ask = ask
@@ -93,7 +93,7 @@ class Search(Generic[T]):
         return passes
 
     def one_by_one(self, items: Sequence[T]) -> list[T]:
-        """Return items of which no single one can be left out."""
+        """Return items without removable single ones."""
         found, place, stuck = list(items), 0, 0
         while stuck < len(found):
             places = [(place + nth) % len(found) for nth in range(min(self._width, len(found) - stuck))]

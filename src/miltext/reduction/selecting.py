@@ -1,7 +1,6 @@
-"""The Program of some units of another: values made by other units become inputs, values used by other units outputs.
+"""The Program of some units of another: values of other units become inputs, values used by other units outputs.
 
-A value that cannot be an input keeps the unit that makes it. A value without a user that cannot be an output is left
-out.
+A value that cannot be an input keeps the unit that makes it. An unused value that cannot be an output is removed.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class Output(NamedTuple):
 
 
 class Selected(NamedTuple):
-    """The units of a scope that stay, the names that they use, and the outputs."""
+    """The kept units of a scope, the names that they use, and the outputs."""
 
     units: list[Unit]
     uses: set[str]
@@ -68,7 +67,7 @@ def whole(program: Program) -> Program | None:
 
 
 def _selected(scope: UnitScope, wanted: set[int]) -> Selected:
-    """Return the wanted units, and the units needed for them, read back to front."""
+    """Return the wanted units and the units that they need, from last to first."""
     kept: list[Unit] = []
     uses, fixed, pulled = set[str](), set[str](), set[int]()
     for number in range(max(wanted, default=-1), -1, -1):
@@ -97,7 +96,7 @@ def _is_seen(scope: UnitScope, unit: Unit, uses: Collection[str]) -> bool:
 def _outputs(scope: UnitScope, units: Collection[Unit], uses: Collection[str]) -> list[str]:
     """Return the outputs: the former ones, in their order, then values without remaining users.
 
-    A value that had no user before becomes an output only if its unit would be useless otherwise.
+    A value without former users becomes an output only if its unit would otherwise be unused.
     """
     makes = {name for unit in units for name in unit.makes}
     given = {name for unit in units if not unit.makes for name in (*unit.uses, *_given(scope, unit))}
@@ -112,7 +111,7 @@ def _outputs(scope: UnitScope, units: Collection[Unit], uses: Collection[str]) -
 
 
 def _given(scope: UnitScope, unit: Unit) -> list[str]:
-    """Return the names of the constants that a unit without an operation gives out."""
+    """Return the names of the constants in a unit without an operation."""
     return [name for place in unit.constants for name in scope.names[place]]
 
 
@@ -125,7 +124,7 @@ def _is_idle(selected: Selected) -> bool:
 
 
 def _leave(function: Function, scope: UnitScope, selected: Selected) -> None:
-    """Leave in a block what is selected; its function takes what that uses and does not make."""
+    """Reduce a block to the selection; undefined values become inputs of its function."""
     block = function.blocks[scope.opset]
     ops = [*block]
     places = {place for unit in selected.units for place in (unit.place, *unit.constants)}

@@ -1,4 +1,4 @@
-"""The model to make smaller, and the writing of a smaller program with the rest of the model."""
+"""The model to reduce, and the writing of a smaller program with the rest of the model."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ STORED_FROM = 10
 
 
 class Source:
-    """A model to make smaller: its `program`, for a draft the completed one, and everything around it."""
+    """A model to reduce: its `program`, for a draft the completed one, and the parts around it."""
 
     def __init__(self, subject: Runnable, ranges: Mapping[str, Range] | None = None) -> None:
         """Open a subject as `miltext.run` does; `ranges` are sizes of its inputs, as in `miltext.build`.
 
-        Raise ParseError and ModelError as `miltext.run`; ModelError (MIL425, MIL434) for sizes that do not fit.
+        Raise ParseError and ModelError as `miltext.run`; ModelError (MIL425, MIL434) for impossible sizes.
         """
         self._subject = opened(subject)
         self.program = self._subject.program
@@ -71,16 +71,16 @@ class Source:
 
     @property
     def has_metadata(self) -> bool:
-        """Whether the model has facts only for people, which can be left out."""
+        """Whether the model has removable facts for people."""
         return self._bare is not None
 
     def save(
         self, program: Program, path: Path, *, force: bool = False, is_bare: bool = False, alone: bool = False
     ) -> list[Diagnostic]:
-        """Write a smaller program in the format of the path's ending, with the parts of the model that still fit;
-        return the warnings.
+        """Write a smaller program in the format of the path's ending, with the still valid parts of the model; return
+        the warnings.
 
-        With `is_bare`, metadata is left out. A text refers to the model's own weight files; with `alone`, it has copies
+        With `is_bare`, metadata is removed. A text refers to the model's own weight files; with `alone`, it has copies
         beside it. Raise OSError and ModelError as `miltext.build` does.
         """
         if path.suffix.lower() == ".mil":
@@ -109,7 +109,7 @@ class Source:
 
     @cached_property
     def _loose(self) -> Model:
-        """The program by itself, if nothing is around it."""
+        """The program, if there is nothing around it."""
         read = self._subject.model
         model = BareProgram("pb", wire_of(self.program), self.name, read.path if read is not None else None)
         model.model_path = self._subject.folder
@@ -136,7 +136,7 @@ class Source:
         """Return sizes for inputs with a `?`: the requested ones, and for new inputs sizes up to the greatest size of
         any input of the model.
 
-        ML Programs must have an end of each range. Without any stated size, there are none.
+        In ML Programs, each range must have an end. Without any stated size, there are none.
         """
         known = {name for each in interfaces(self.program).values() for name in each.inputs}
         found: dict[str, Range] = {}
@@ -165,7 +165,7 @@ class Source:
         return max(ends, default=0) or None
 
     def _copy_weights(self, program: Program, folder: Path) -> None:
-        """Copy the weight files that a program names into a folder: no links, as a test may write to them."""
+        """Copy the weight files of a program into a folder, without links, for a test may write to them."""
         found, _ = named_files(program, self.folder)
         for name, path in found.items():
             target = folder / name
@@ -174,6 +174,6 @@ class Source:
 
 
 def _put(smaller: Program, program: Program, arrays: dict[str, InType]) -> dict[str, InType]:
-    """Put the smaller program in place of the written one."""
+    """Replace the written program by the smaller one."""
     program.CopyFrom(smaller)
     return arrays

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def sweep(graph: Graph) -> bool:
-    """Remove from a graph everything that its outputs do not need.
+    """Remove all parts of a graph that its outputs do not need.
 
-    Return whether outputs are left: in every block an output that one of its operations makes, if it had one.
+    Return whether each block that returned a value of its operations still does.
     """
     swept = [_sweep_function(function) for function in graph.functions.values()]
     return all(swept)

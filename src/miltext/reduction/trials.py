@@ -1,4 +1,4 @@
-"""Candidates put to a test: each once, several at a time, and no more than allowed."""
+"""Tests of candidates: each once, several at a time, up to a limit."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 class Candidate:
     """A smaller model for a test to judge.
 
-    `program` is its Program, not to be changed; `is_bare` means without metadata, and `kind` is the kind of its file.
-    `path` is its file, which is written at the first use, and lasts as long as the test; a test may change it. `model`
-    is for `miltext.run(candidate.model, ...)`, which needs the weights.
+    `program` is its Program, which must not be changed; `is_bare` means without metadata, and `kind` is the kind of its
+    file. `path` is its file, which is written at the first use, and lasts as long as the test; a test may change it.
+    `model` is for `miltext.run(candidate.model, ...)`, which needs the weights.
     """
 
     def __init__(self, source: Source, program: Program, kind: str, *, is_bare: bool = False) -> None:
@@ -82,18 +82,18 @@ class Candidate:
 
 
 Test: TypeAlias = Callable[[Candidate], bool]
-"""Return whether the fault is still there in a candidate."""
+"""A function that returns whether the fault occurs in a candidate."""
 
 
 class OutOfTests(Exception):
-    """No further test may be run."""
+    """The limit of tests is reached."""
 
 
 class Trials:
     """Runs of a test: `tests` counts them, and `reused` the known answers.
 
-    A test gets `jobs` candidates at a time. A candidate is not tested if it has an error that the original has not, or
-    cannot be `written` as each of some kinds. `stop` ends the running tests when a search is interrupted.
+    A test gets `jobs` candidates at a time. A candidate is not tested if it has a new error, or cannot be `written` as
+    each of some kinds. `stop` ends the running tests when a search is interrupted.
     """
 
     def __init__(

@@ -1,4 +1,6 @@
-"""The parts of a Program beside its computation: attributes of operations, blocks and functions, and its comment."""
+"""The parts of a Program without effect on its computation: attributes of operations, blocks and functions, and its
+comment.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ class Trait(NamedTuple):
 
 
 def traits(program: Program) -> list[Trait]:
-    """Return the traits that may be left out."""
+    """Return the removable traits."""
     found = [Trait(0, COMMENT, False)] if program.docString else []
     for place, (_, part) in enumerate(parts(program)):
         found += [Trait(place, key) for key in sorted(part.attributes) if key != VALUE]

@@ -1,4 +1,4 @@
-"""Blocks of operations, spread out in the block around them: both branches of a `cond`, and a loop's body once.
+"""Unfolding of an operation's blocks into the enclosing block: both branches of a `cond`, and a loop's body once.
 
 The outputs of a `cond` are then its first branch's; the outputs of a loop, its body's after the first turn.
 """
@@ -26,7 +26,7 @@ class Fold(NamedTuple):
 
 
 def folds(program: Program) -> list[Fold]:
-    """Return the operations of the functions' own blocks that have blocks, and can be spread out."""
+    """Return the operations in the functions' own blocks whose blocks can be unfolded."""
     return [
         Fold(function.name, opset, place)
         for function in Graph(program).functions.values()
@@ -37,7 +37,7 @@ def folds(program: Program) -> list[Fold]:
 
 
 def unfold(program: Program, chosen: Collection[Fold]) -> Program:
-    """Return a Program in which the blocks of some operations are spread out."""
+    """Return a Program in which the blocks of some operations are unfolded."""
     graph = Graph(program)
     for name, opset in {(each.function, each.opset) for each in chosen}:
         block = graph.functions[name].blocks[opset]
@@ -49,7 +49,9 @@ def unfold(program: Program, chosen: Collection[Fold]) -> Program:
 
 
 def _variables(op: Op) -> list[Variable] | None:
-    """Return the variables of an operation that can be spread out: no variable of a loop may begin as a literal."""
+    """Return the variables of an operation that can be unfolded: the initial value of a loop variable must not be a
+    literal.
+    """
     found = variables_of(op)
     needs_values = found is not None and bool(FLOWS[op.type].variables)
     return None if needs_values and not all(isinstance(each.argument, Value) for each in found or ()) else found

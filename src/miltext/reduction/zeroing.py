@@ -1,4 +1,4 @@
-"""Constants whose numbers do not matter: they become zeros of the same type."""
+"""Replacement of constants by zeros of the same type."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from miltext.schema.walk import Held
 
 FEWEST = 2
-"""The least elements of a constant: a single number is as short as zero is."""
+"""The least number of elements of a constant, for a single number is as short as zero."""
 
 
 def numbers(program: Program, most: int) -> list[int]:

@@ -1,1 +1,1 @@
-"""The meaning of each operation, in words: for authors of programs, their editors, and the documentation."""
+"""Descriptions of operations, for authors of programs, their editors, and the documentation."""

@@ -1,4 +1,4 @@
-"""The meaning of each operation, in words: the entries of `operations.txt`, whose head describes its format."""
+"""Descriptions of operations: the entries of `operations.txt`, whose head describes its format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HEAD = re.compile(r"(\w+<(\w+)>\(.*\)) -> (\(.*\))")
 
 
 class Example(NamedTuple):
-    """A whole program, as a draft that can be inferred, of the opset `opset`."""
+    """A whole program for the opset `opset`, as a draft that can be inferred."""
 
     opset: str
     text: str
@@ -23,8 +23,8 @@ class Example(NamedTuple):
 class Entry(NamedTuple):
     """An operation: a line about its computation, notes about parameters, the type of the result, and examples.
 
-    There is an example for the first opset of the operation, and one for each later opset that does not accept the
-    example before.
+    There is an example for the first opset of the operation, and for each later opset that rejects the previous
+    example.
     """
 
     name: str
@@ -40,14 +40,12 @@ class Entry(NamedTuple):
         return [each for each in self.examples if opset_place(each.opset) <= place][-1]
 
     def note(self, parameter: str) -> str | None:
-        """Return the note about a parameter, of the operation or of its family."""
+        """Return the note about a parameter, from the operation or from its family."""
         return self.notes.get(parameter) or families()[self.family].notes.get(parameter)
 
 
 class Family(NamedTuple):
-    """A family of operations: a line about them, and the notes and the result of operations that have none of their
-    own.
-    """
+    """A family of operations: a line about them, and default notes and a default result."""
 
     description: str
     notes: dict[str, str]
@@ -56,7 +54,7 @@ class Family(NamedTuple):
 
 @functools.cache
 def entries() -> dict[str, Entry]:
-    """Return the entry of each operation by its name, in the order of the families and of the names in them."""
+    """Return the entry of each operation by name, ordered by family and by name."""
     return {entry.name: entry for name, family, blocks in _families() for entry in _entries(name, family, blocks)}
 
 
@@ -90,7 +88,7 @@ def _entries(name: str, family: Family, blocks: list[str]) -> Iterator[Entry]:
 
 
 def _said(lines: Iterator[str] | list[str]) -> tuple[dict[str, str], str]:
-    """Return the notes about parameters, and the type of the result, empty if it is not described."""
+    """Return the notes about parameters, and the type of the result, empty if there is none."""
     notes, result = dict[str, str](), ""
     for line in filter(None, lines):
         if line.startswith("-> "):
@@ -101,7 +99,7 @@ def _said(lines: Iterator[str] | list[str]) -> tuple[dict[str, str], str]:
 
 
 def _example(lines: list[str]) -> Example:
-    """Make the program of `main<OPSET>(INPUTS) -> (OUTPUTS)` and its operations."""
+    """Make the program from `main<OPSET>(INPUTS) -> (OUTPUTS)` and its operations."""
     head = _HEAD.fullmatch(lines[0])
     if head is None:
         raise ValueError(f"{lines[0]!r} is not the head of an example")

@@ -1,4 +1,4 @@
-"""The facts of the table of operations about an operation and its parameters, in words and in its spellings."""
+"""Facts about an operation and its parameters from the table of operations, as phrases and as spellings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from miltext.schema.shape_patterns import Pattern
 
 LEFT_OPEN = "…"
-"""The mark for a value in a spelling."""
+"""The placeholder for a value in a spelling."""
 
 _FEW = 3
 """The most named parameters of one data type."""
@@ -26,13 +26,13 @@ _FEW = 3
 
 
 def draft_spelling(known: Signature) -> str:
-    """Return how a draft spells an operation: `conv(x, weight, bias = …)`, required arguments by their places."""
+    """Return the spelling of an operation in a draft: `conv(x, weight, bias = …)`, required arguments by position."""
     given = [known.parameters[name] for name in known.positions]
     return _spelled(known, [_short(parameter) for parameter in given if not parameter.attribute])
 
 
 def apples_spelling(known: Signature) -> str:
-    """Return how Apple's compiler spells an operation: `conv(bias? = …, weight = …)`, all by name, sorted."""
+    """Return the spelling of an operation by Apple's compiler: `conv(bias? = …, weight = …)`, with sorted names."""
     given = sorted(parameter for parameter in known.parameters.values() if not parameter.attribute)
     return _spelled(known, [_named(parameter) for parameter in given])
 
@@ -56,9 +56,7 @@ def _short(parameter: Parameter) -> str:
 
 
 def outline(known: Signature) -> str:
-    """Return the opsets that brought an operation and this version of it, its outputs and blocks, and removed
-    parameters.
-    """
+    """Return the first opset of an operation and of this version, its outputs, blocks and removed parameters."""
     since = versions(known.name)[0].opset
     least, most = known.outputs
     outputs = f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
@@ -84,13 +82,13 @@ def _gone(known: Signature) -> Iterator[tuple[str, str]]:
 
 
 def accepted(parameter: Parameter) -> str:
-    """Return the values that a parameter accepts: its data types, and its other kinds."""
+    """Return the accepted values of a parameter: data types, and other kinds."""
     tensors = ordered(parameter.dtypes) or ["any tensor"] * ("tensor" in parameter.kinds)
     return " | ".join([*tensors, *sorted(parameter.kinds - {"tensor"})])
 
 
 def facts_of(known: Signature, name: str) -> list[str]:
-    """Return the facts of the table about a parameter, apart from its types: a phrase for each."""
+    """Return a phrase for each fact about a parameter, except for its types."""
     parameter = known.parameters[name]
     return [
         "required" if parameter.required else "optional",
@@ -151,7 +149,7 @@ def _shared(known: Signature, parameter: Parameter) -> Iterator[str]:
 
 
 def _constant_before(known: Signature, parameter: Parameter) -> Iterator[str]:
-    """Yield the opset before which a parameter, now free, had to be a constant."""
+    """Yield the opset from which a parameter need not be a constant, if it had to be one before."""
     if not parameter.constant:
         having = [each for each in versions(known.name, known.opset) if parameter.name in each.parameters]
         free = next(each.opset for each in having if not each.parameters[parameter.name].constant)
@@ -160,7 +158,7 @@ def _constant_before(known: Signature, parameter: Parameter) -> Iterator[str]:
 
 
 def _since(known: Signature, parameter: Parameter) -> Iterator[str]:
-    """Yield the opset that brought a parameter after its operation, and the opsets that brought further data types."""
+    """Yield the first opset of a parameter, if not the operation's, and the first opsets of further data types."""
     since = arrival(known, parameter)
     if since != versions(known.name)[0].opset:
         yield f"since {since}"
@@ -173,13 +171,13 @@ def _since(known: Signature, parameter: Parameter) -> Iterator[str]:
 
 
 def sharing(known: Signature, parameter: Parameter) -> list[str]:
-    """Return the other parameters that share a parameter's data type."""
+    """Return the other parameters with the same data type as a parameter."""
     alike = [each.name for each in known.parameters.values() if each.domain and each.domain == parameter.domain]
     return [name for name in alike if name != parameter.name]
 
 
 def arrival(known: Signature, parameter: Parameter) -> str:
-    """Return the opset that brought a parameter of an operation."""
+    """Return the first opset of a parameter of an operation."""
     having = [each.opset for each in versions(known.name, known.opset) if parameter.name in each.parameters]
     return having[0]
 

@@ -43,7 +43,7 @@ operations.
 
 
 def described_operation(name: str, opset: str | None) -> str | None:
-    """Return Markdown about an operation as an opset has it; None if it is unknown."""
+    """Return Markdown about the version of an operation in an opset; None for an unknown operation."""
     known = known_signature(name, opset)
     if known is None:
         return None
@@ -52,12 +52,12 @@ def described_operation(name: str, opset: str | None) -> str | None:
 
 
 def known_signature(name: str, opset: str | None) -> Signature | None:
-    """Return the signature of an operation in an opset or, if it came later, its newest; None if it is unknown."""
+    """Return the signature of an operation in an opset, else the newest; None for an unknown operation."""
     return signature(name, opset) or signature(name)
 
 
 def heading(known: Signature) -> str:
-    """Return the signature in a line, with every parameter by its name: `add<ios15>(x, y)`."""
+    """Return the signature on a line, with the names of all parameters: `add<ios15>(x, y)`."""
     names = [name if parameter.required else f"{name}?" for name, parameter in known.parameters.items()]
     return f"{known.name}<{known.opset}>({', '.join(names + ['...'] * known.open)})"
 
@@ -101,7 +101,7 @@ def _section(entry: Entry) -> Iterator[str]:
 
 
 def _described(known: Signature, entry: Entry | None, more: str = "") -> Iterator[str]:
-    """Yield lines: the computation of an operation, its opsets, its parameters, its result's type, and an example."""
+    """Yield lines about an operation: its computation, opsets, parameters, type of the result, and an example."""
     yield from (f"{entry.description}.", "") if entry else ()
     yield from (outline(known) + more, "")
     yield from (f"- {described_parameter(known, name)}" for name in known.parameters)

@@ -1,4 +1,4 @@
-"""Operations as text of 80 columns: a list of several, and all about one."""
+"""Operations as text of 80 columns: a list of several, or all facts about one."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 NAMES = 26
-"""The most columns of names in a list; a longer name has a line by itself."""
+"""The greatest width of names in a list, in columns; a longer name is on its own line."""
 
 Mark: TypeAlias = Callable[[str], str]
-"""Make a word stand out."""
+"""A function that highlights a word."""
 
 
 def listing(entries: Iterable[Entry], mark: Mark = str) -> Iterator[str]:
@@ -45,9 +45,9 @@ def listing(entries: Iterable[Entry], mark: Mark = str) -> Iterator[str]:
 
 
 def page(entry: Entry, opset: str | None = None, mark: Mark = str, code: Mark = str) -> Iterator[str]:
-    """Yield the lines of all facts about an operation, as an opset has it.
+    """Yield the lines of all facts about the version of an operation in an opset.
 
-    `mark` makes words stand out, and `code` the lines of the example, one after the other.
+    `mark` highlights words, and `code` the lines of the example, in order.
     """
     known = signature(entry.name, opset)
     if known is None:
@@ -85,8 +85,9 @@ def _text(text: str, indent: str = "  ") -> list[str]:
 
 
 def broken(line: str, indent: str) -> Iterator[str]:
-    """Yield a line of MIL text, indented, in parts that fit the width. Each part but the last ends at a comma in as few
-    brackets as possible.
+    """Yield a line of MIL text, indented, in parts that fit the width.
+
+    Each part except the last ends at the comma with the lowest depth of brackets.
     """
     text = line.lstrip()
     margin = indent + " " * (len(line) - len(text))
@@ -104,10 +105,8 @@ def broken(line: str, indent: str) -> Iterator[str]:
 
 
 def _breaks(text: str) -> dict[int, int]:
-    """Return the places where a text may be broken, each with its depth in brackets.
-
-    These are after commas in brackets, of which those between `<` and `>` are the deepest, or else after `(` or between
-    outputs.
+    """Return the places where a text may be broken, each with its depth of brackets: after commas in brackets (those
+    between `<` and `>` count as deepest), or else after `(` or between outputs.
     """
     found, depth = dict[int, int](), 0
     for place, letter in enumerate(text[:-1], 1):

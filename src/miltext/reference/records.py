@@ -1,4 +1,4 @@
-"""Operations as records, for programs: the output of `miltext ops --json`."""
+"""Operations as records: the output of `miltext ops --json`."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 def operations(*words: str, opset: str | None = None, family: str | None = None) -> list[Record]:
-    """Return a record of each operation that the words name, else of each whose texts contain them all; without words,
-    of all.
+    """Return a record of each operation that the words name, or else of each operation whose texts contain all words;
+    without words, of all operations.
 
-    Only operations of the family and of the opset are returned, in the opset's version or the newest. The records are
-    those of `miltext ops --json`. Raise ValueError for an unknown word, with a suggestion.
+    Only operations of the given family and opset are returned, in the opset's version or else the newest. The records
+    are those of `miltext ops --json`. Raise ValueError for an unknown word, with a suggestion.
     """
     found = find(words, opset, family)
     return [record(entry, found.opset) for entry in found.entries]
 
 
 def record(entry: Entry, opset: str | None = None) -> Record:
-    """Return all facts about an operation, in an opset's version. Raise KeyError if the opset lacks it."""
+    """Return all facts about the version of an operation in an opset. Raise KeyError if the opset lacks it."""
     known = signature(entry.name, opset)
     if known is None:
         raise KeyError(entry.name)

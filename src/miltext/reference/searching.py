@@ -1,4 +1,4 @@
-"""Finding operations: by name, by words of their descriptions, by family and by opset."""
+"""Search for operations by name, by words in their descriptions, by family and by opset."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from miltext.schema.opsets import OPSET_BY_NAME, OPSETS
 
 
 class UnknownWord(ValueError):
-    """A word that names nothing, with a suggestion."""
+    """An unknown word, with a suggestion."""
 
 
 class Found(NamedTuple):
-    """The operations found, in the version of `opset`, None for the newest; whether the words are their `names`."""
+    """The found operations in the version of `opset`, None for the newest, and whether the words are `names`."""
 
     entries: list[Entry]
     opset: str | None
@@ -28,9 +28,10 @@ class Found(NamedTuple):
 
 
 def find(words: Sequence[str], opset: str | None = None, family: str | None = None) -> Found:
-    """Return the operations that words name or, in a family or if some name none, whose texts contain all of the words.
+    """Return the operations that words name; in a family, or if a word is not a name, the operations whose texts
+    contain all words.
 
-    Without words, return all operations. Raise UnknownWord for an unknown word, and if nothing is found.
+    Without words, return all operations. Raise UnknownWord for an unknown word, and for a search without results.
     """
     opset = None if opset is None else known_opset(opset)
     family = None if family is None else known_family(family)
@@ -102,8 +103,8 @@ def matching(words: Iterable[str], opset: str | None = None, family: str | None 
 
 
 def _speaks_of(entry: Entry, word: str) -> bool:
-    """Return whether a name contains a word, a word of a description or a family begins with it, or it is the name
-    elsewhere.
+    """Return whether a word matches an operation: part of its name, the beginning of a word in its description or
+    family, or its name in another framework.
     """
     plain, text = _plain(word), f"{entry.family} {entry.description}".lower()
     if (known := meant(word)) and entry.name in known.names:
@@ -114,7 +115,7 @@ def _speaks_of(entry: Entry, word: str) -> bool:
 
 
 def related(entry: Entry) -> list[str]:
-    """Return the other operations that contain an operation's name in their names or descriptions, as a word."""
+    """Return the other operations whose names or descriptions contain an operation's name as a word."""
     word = re.compile(rf"(?<![^\W_]){entry.name}(?![^\W_])")
     texts = {other.name: f"{other.name} {other.description}" for other in entries().values()}
     return [name for name, text in texts.items() if name != entry.name and word.search(text)]

@@ -1,1 +1,1 @@
-"""A model's files where changes are reviewed: as text for git, and as sidecars."""
+"""A model's files in code review: as text for git, and as sidecars."""

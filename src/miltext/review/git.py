@@ -41,7 +41,7 @@ SECTIONS = (
 """Our sections of git's configuration."""
 
 IN_CONFLICT = 3
-"""The status of the merge driver after conflicts: after any other failure, git is to merge by itself."""
+"""The status of the merge driver after conflicts; after any other failure, git merges itself."""
 
 _NOTES = f"refs/notes/textconv/{DRIVER}"
 _NOTED = f"diff.{DRIVER}.cachetextconv"
@@ -104,7 +104,7 @@ class Installation:
         return os.fsdecode(done.stdout).strip()
 
     def _asked(self, *arguments: str) -> str:
-        """Return git's answer; nothing if it refuses."""
+        """Return the output of git, empty if git fails."""
         try:
             return self._git(*arguments)
         except GitError:
@@ -145,10 +145,12 @@ class Installation:
         }
 
     def _tool(self) -> str:
-        """Return the tool that git compares files with here, or everywhere; empty if none is chosen."""
+        """Return git's configured tool for comparing files, here or everywhere; empty if there is none."""
         scopes = ("--global", "--system") if self._everywhere else ("--includes",)
-        asked = (self._asked("config", scope, "--get", key) for key in ("diff.tool", "merge.tool") for scope in scopes)
-        return next(filter(None, asked), "")
+        requested = (
+            self._asked("config", scope, "--get", key) for key in ("diff.tool", "merge.tool") for scope in scopes
+        )
+        return next(filter(None, requested), "")
 
     def _kept_or_name(self, command: str) -> str:
         """Return a command for git's shell that shows a kept text, or has the given command make and keep it.
@@ -235,7 +237,7 @@ class Installation:
 
 
 def _command() -> str:
-    """Return the command for git's shell that runs this very miltext, in any folder and environment.
+    """Return the command for git's shell that runs this installation of miltext, in any folder and environment.
 
     It is not `python -m`, which would import modules from the repository's own folder.
     """

@@ -1,7 +1,6 @@
 """Texts of models shown by git, in files, so that a log is fast the second time.
 
-git's own way to keep them, as notes, makes commits: it ends `git diff` where git knows no name of a committer, as in
-containers.
+git's own cache, in notes, makes commits: `git diff` then fails without the name of a committer, as in containers.
 """
 
 from __future__ import annotations
@@ -13,13 +12,13 @@ from contextlib import suppress
 from pathlib import Path
 
 FOLDER = "miltext-texts"
-"""The folder in git's own where texts are kept, in a folder for each version of miltext and its options."""
+"""The folder of kept texts in git's own folder, with a folder for each version of miltext and its options."""
 
 _NAME = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\.\w+")
 """The name of a text: git's name of its object, with the ending of the object's path."""
 
 MOST = 1 << 28
-"""How many bytes of texts are kept; when there are more, the oldest are deleted, down to half of that."""
+"""The greatest number of bytes of kept texts; above it, the oldest are deleted, down to half of it."""
 
 
 def is_place(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""The repository of git around a folder: git's answers there, and the files of a revision or of now.
+"""The git repository of a folder: git's output there, and the files of a revision or of the working tree.
 
 git itself writes the files of a revision into a folder, as into a checkout: with line ends, links, and the objects of
 git-lfs.
@@ -20,7 +20,7 @@ from miltext.diagnostics import ModelError, codes
 from miltext.files.refusals import refusal
 
 LINK, SUBMODULE = "120000", "160000"
-"""The modes that git has for a link, and for a repository in the repository."""
+"""git's modes for a link, and for a repository in the repository."""
 
 _OPTIONS = {
     "core.hooksPath": os.devnull,
@@ -63,7 +63,7 @@ class Repository:
         return done.stdout
 
     def ask(self, *arguments: str) -> str:
-        """Return git's answer, in one line."""
+        """Return git's output, in one line."""
         return os.fsdecode(self.run(*arguments)).removesuffix("\n")
 
     def path_of(self, name: str) -> str:
@@ -171,7 +171,7 @@ class RepositoryFiles(ABC):
         """Return the target of a link."""
 
     def renamed_since(self, old: RepositoryFiles) -> Iterator[tuple[str, str]]:
-        """Yield the old and the new path of each file that git takes for renamed since a tree."""
+        """Yield the old and the new path of each file that, for git, was renamed since a tree."""
         assert old.tree is not None
         options = "-M", "-r", "-z", "--name-status", "--diff-filter=R"
         listed = self._repository.run(*self._since(options, old.tree), cwd=self._repository.top)

@@ -42,7 +42,7 @@ _POINTERS = (codes.LFS_POINTER_OF_MODEL, codes.LFS_POINTER_OF_WEIGHTS)
 """The codes of a git-lfs pointer in place of a file."""
 
 _SAID_OF_MANY = (MANIFEST, COREMLDATA, METADATA)
-"""Files so alike in all models that a likeness does not prove a rename."""
+"""Files that are so similar in all models that they do not prove a rename."""
 
 Compare = Callable[["Model", "Model"], Difference]
 """A function that compares two models."""
@@ -76,7 +76,7 @@ def _sides(repository: Repository, words: str, cached: bool, folder: Path) -> tu
 
 
 def _asked(repository: Repository, words: str) -> tuple[str, str | None]:
-    """Return the revisions that words mean, as git reads them: nothing is HEAD."""
+    """Return the revisions for words in git's syntax; an empty word is HEAD."""
     own = _WITH_PARENT.fullmatch(words)
     if own is not None:
         return f"{own['commit']}^{own['which'] or ''}", own["commit"]
@@ -92,14 +92,14 @@ def _asked(repository: Repository, words: str) -> tuple[str, str | None]:
 
 
 class _Pair(NamedTuple):
-    """The path of a model from the top, in the old and in the new revision; None where there is none."""
+    """The path of a model from the top, in the old and in the new revision; None for a missing model."""
 
     old: str | None
     new: str | None
 
 
 class Review:
-    """Two times of a repository, and the models that differ between them."""
+    """Two states of a repository, and the models that differ between them."""
 
     def __init__(self, repository: Repository, old: RepositoryFiles, new: RepositoryFiles) -> None:
         self._repository = repository
@@ -111,7 +111,7 @@ class Review:
 
         The differences of a single named model are as `compare` returns them, with its errors. The differences of
         several are the `models` of a Difference, where an unreadable model is a note. With `breaking`, new and renamed
-        models are left out. Raise ModelError (MIL846) for a name that neither revision has.
+        models are left out. Raise ModelError (MIL846) for a name in neither revision.
         """
         paths = [self._path(name) for name in names] or [""]
         if len(paths) == 1 and all(_is_model(side, paths[0]) for side in self._sides):
@@ -195,7 +195,7 @@ class Review:
         return [path for path in {**old, **new} if old.get(path) != new.get(path) and _model_of(path) is None]
 
     def _moved(self, gone: Sequence[str], added: Sequence[str]) -> dict[str, str]:
-        """Return the models of which git takes most files for renamed, as old paths by new ones."""
+        """Return the models most of whose files were renamed, for git, as old paths by new ones."""
         old, new = self._sides
         votes = Counter[tuple[str, str]]()
         for was, now in new.renamed_since(old):
@@ -225,7 +225,7 @@ class Review:
         return ModelDifference(self._repository.name_of(path), "", kind, status, None)
 
     def _one(self, path: str, compare: Compare) -> Difference:
-        """Return the differences of a model that both have, whose files are not read where they are the same."""
+        """Return the differences of a model in both; equal files are not read."""
         if self._may_differ(path):
             return self._compared(_Pair(path, path), compare)[0]
         old, new = self._sides
@@ -267,7 +267,7 @@ class Review:
         return text
 
     def _told(self, found: Difference, pair: _Pair) -> Difference:
-        """Return a Difference that names files as they are called in the repository."""
+        """Return a Difference with the names of files in the repository."""
         old, new, *notes = [self._called(text, pair) for text in (found.old, found.new, *found.notes)]
         models = [
             each if each.difference is None else replace(each, difference=self._told(each.difference, pair))
@@ -289,8 +289,8 @@ class Review:
                     notes.append(
                         Note("for another revision, run `git lfs install`, and `git lfs fetch origin REVISION`")
                     )
-                told = each._replace(message=self._called(each.message, pair), notes=tuple(notes))
-                failure.diagnostics[index] = told
+                reported = each._replace(message=self._called(each.message, pair), notes=tuple(notes))
+                failure.diagnostics[index] = reported
             raise
 
 

@@ -1,6 +1,6 @@
-"""Any one file of a model as text to compare: the program as MIL text, a bundle's description, a table of weights.
+"""A single file of a model as text to compare: the program as MIL text, a bundle's description, a table of weights.
 
-The text depends on the bytes of the file alone, and not on the files around it: git caches it by them.
+The text depends only on the bytes of the file, for git caches it by these.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _is_weights(path: Path) -> bool:
 
 def _pieces(path: Path, data: bytes, shown: ModelForm) -> Iterator[str]:
     from miltext.containers.opening import read
-    from miltext.files.contents import is_binary, is_spec, parse_spec
+    from miltext.files.contents import kind_of_data, parse_spec
 
     if path.name.endswith(MANIFEST):
         return _json(data, by_paths)
@@ -96,7 +96,7 @@ def _pieces(path: Path, data: bytes, shown: ModelForm) -> Iterator[str]:
     refuse_pointer(data, path)
     if path.name.endswith(FILE_NAME):
         return _coremldata(path, data, shown)
-    if is_binary(data) and is_spec(data):  # perhaps not an ML Program, which is all that `read` gives
+    if kind_of_data(data) == "mlmodel":  # perhaps not an ML Program, which is all that `read` gives
         return _model(SpecModel("mlmodel", path.name, None, None, parse_spec(data, path.name)), shown)
     return _model(read(data, path.name), shown)
 

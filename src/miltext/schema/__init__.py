@@ -1,1 +1,1 @@
-"""Contents of a program: the schema's messages, data types, opsets and operations."""
+"""The contents of programs: the schema's messages, data types, opsets and operations."""

@@ -1,4 +1,4 @@
-"""The data types of MIL: the one table that every other module derives from.
+"""The table of MIL's data types, from which all other modules derive.
 
 Names, numbers and the `TensorValue` field of each type are facts of Apple's `MIL.proto` and of coremltools 9.0's files;
 blob numbers are from its blob storage format, version 2. The floats are laid out as in IEEE 754, except for bfloat16
@@ -15,9 +15,9 @@ class DType(NamedTuple):
 
     `bits` is the width of one element (0 for a string), `kind` is `bool`, `string`, `float`, `int` or `uint`, `numpy`
     the dtype whose bytes hold one element (sub-byte types use a whole byte each, bf16 and fp8 their bit pattern),
-    `field` the member of `TensorValue` that usually carries the values, and `blob` the number that the type has in a
-    weight file, if it can be there. A float has `mantissa` stored bits of the fraction; a float that is not
-    `infinite` has no infinity, and a single magnitude for NaN.
+    `field` the usual member of `TensorValue` for the values, and `blob` the number of the type in a weight file, if it
+    is allowed there. A float has `mantissa` stored bits of the fraction; a float that is not `infinite` has no
+    infinity, and a single magnitude for NaN.
     """
 
     name: str
@@ -33,7 +33,7 @@ class DType(NamedTuple):
 
     @property
     def packed(self) -> bool:
-        """Whether several elements share a byte."""
+        """Whether elements share bytes."""
         return 0 < self.bits < 8 and self.kind in ("int", "uint")
 
     @property
@@ -84,10 +84,10 @@ FIELD_DTYPES: dict[str, DType] = {
     "longInts": BY_NAME["int64"],
     "doubles": BY_NAME["fp64"],
 }
-"""How the elements of a `TensorValue` member are written where the text names the member, as in `$ints([1, 2])`."""
+"""The spelling of a `TensorValue` member's elements in a text with the member's name, such as `$ints([1, 2])`."""
 
 AMBIGUOUS = frozenset(["float", "int", "long"])
-"""The names in ELSEWHERE with another size in some places: `float` has 64 bits in Python, 32 in C."""
+"""The names in ELSEWHERE with different sizes in different languages: `float` has 64 bits in Python, 32 in C."""
 
 ELSEWHERE: dict[str, str] = {dtype.proto_name.lower(): dtype.name for dtype in DTYPES} | {
     "half": "fp16",
@@ -104,9 +104,9 @@ ELSEWHERE: dict[str, str] = {dtype.proto_name.lower(): dtype.name for dtype in D
         for bits in (8, 16, 32, 64)
     },
 }
-"""Data types by the names that they have in other places: the schema, NumPy, C, Rust and MLIR."""
+"""Data types by their names in the schema, NumPy, C, Rust and MLIR."""
 
 
 def packed_size(count: int, bits: int) -> int:
-    """Bytes that `count` elements of `bits` bits take."""
+    """Return the number of bytes of `count` elements of `bits` bits."""
     return -(-count * bits // 8)

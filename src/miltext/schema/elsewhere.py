@@ -1,4 +1,4 @@
-"""Operations by the names that they have elsewhere: in PyTorch, ONNX, TensorFlow, NumPy, JAX and MLIR's dialects.
+"""Operations by their names in other frameworks: PyTorch, ONNX, TensorFlow, NumPy, JAX and MLIR's dialects.
 
 The meanings of the names are taken from those projects' own references, the behaviour of MIL's operations from
 coremltools'. Names are in lower case and without underscores: one row serves `BatchNormalization` and
@@ -119,7 +119,7 @@ OPERATIONS: dict[str, str] = {
     "upsample_nearest_neighbor": "upsample upsamplenearest upsampling",
     "while_loop": "while loop foriloop scan for",
 }
-"""Operations of MIL, and their names elsewhere. Of several, the inputs decide which is meant."""
+"""Operations of MIL, and their names in other frameworks. The inputs determine which of several is meant."""
 
 WAYS: dict[str, str] = {
     "it is `mul(x, -1)`": "neg negate negative negf",
@@ -224,7 +224,7 @@ WAYS: dict[str, str] = {
     "leave it out: it changes nothing when a model runs": "dropout alphadropout featuredropout requiresgrad",
     "leave it out: Core ML chooses where a model runs": "cpu cuda deviceput todevice",
 }
-"""Substitutes for a name elsewhere without a single operation of MIL."""
+"""Substitutes for operations of other frameworks that are not a single operation in MIL."""
 
 NOWHERE = (
     "fft fft2 ifft ifft2 rfft irfft fftn ifftn stft istft dft svd qr eig eigh eigvals cholesky choleskysolve lu "
@@ -238,7 +238,7 @@ NOWHERE = (
     "labelencoder treeensemble sinc gridencode upfirdn melweightmatrix hannwindow hammingwindow blackmanwindow "
     "imagedecoder"
 )
-"""Names of operations elsewhere without an equivalent in MIL."""
+"""Names of operations in other frameworks without an equivalent in MIL."""
 
 _NONE = "MIL has no such operation; write it with other operations, or compute it outside of the model"
 
@@ -247,16 +247,14 @@ _VERSION = re.compile(r"(?:[123]d|nd|v\d|op)$")
 
 
 class Meant(NamedTuple):
-    """The meaning of a name from elsewhere in MIL: the names of operations that it may be, or in words a `way` to write
-    it.
-    """
+    """The meaning of another framework's name in MIL: the possible operations, or a `way` to write it, in words."""
 
     names: tuple[str, ...]
     way: str = ""
 
 
 def meant(name: str) -> Meant | None:
-    """Return the meaning in MIL of an operation's name elsewhere; None for an unknown name."""
+    """Return the meaning in MIL of an operation's name in another framework; None for an unknown name."""
     plain = name.lower().replace("_", "")
     return _by_name().get(plain) or _by_name().get(_VERSION.sub("", plain))
 

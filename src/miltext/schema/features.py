@@ -1,4 +1,4 @@
-"""How features of a description relate to MIL's types: the words and numbers for elements, colours and labels."""
+"""The relation of a description's features to MIL's types: the words and numbers for elements, colours and labels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ELEMENTS = {
     "int32": ArrayFeatureType.INT32,
     "int8": ArrayFeatureType.INT8,
 }
-"""The data types that a multi-array has."""
+"""The data types of multi-arrays."""
 
 COLORS = {
     "GRAYSCALE": ImageFeatureType.GRAYSCALE,
@@ -21,7 +21,7 @@ COLORS = {
     "BGR": ImageFeatureType.BGR,
     "GRAYSCALE_FLOAT16": ImageFeatureType.GRAYSCALE_FLOAT16,
 }
-"""The colour spaces that an image has, by their names in the schema."""
+"""The colour spaces of images, by their names in the schema."""
 
 IMAGE_ELEMENTS = ("fp32", "fp16")
 """The data types of tensors for images outside of the program: coremltools 9.0 makes fp16 of GRAYSCALE_FLOAT16, else
@@ -41,7 +41,7 @@ LABEL_ELEMENTS = ("string", "int64")
 """The data types of class labels, of which each is one: a scalar, or a key of the dictionary of probabilities."""
 
 ANY_SIZE = -1
-"""A range's upper bound where it has none."""
+"""The upper bound of a range without an end."""
 
 PREDICTIONS = ("predictedFeatureName", "predictedProbabilitiesName")
 """The fields of a description that name the outputs of a classifier."""

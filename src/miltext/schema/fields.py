@@ -1,4 +1,4 @@
-"""The fields of the schema's messages as the wire has them: the tags of all that hold messages, text or bytes."""
+"""The fields of the schema's messages on the wire: the tags of all that hold messages, text or bytes."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ BINDING_HEAD, STRING_HEAD, STRING_ENTRY_HEAD = (
 def field_data(tensor: TensorValue, field: str) -> Data:
     """Return the contents of a TensorValue's field: bytes for `bytes`, `floats` and `doubles`, else numbers or strings.
 
-    Floats are taken from the wire: as Python numbers, signalling NaNs would not survive.
+    Floats are read from the wire, for signalling NaNs would not survive as Python numbers.
     """
     member = getattr(tensor, field)
     if field not in ("floats", "doubles"):

@@ -19,9 +19,9 @@ SIDES = ("input", "state", "output")
 
 
 class Interface(NamedTuple):
-    """Types by name, in the function's order: copies, which later changes to the Program leave alone.
+    """Types by name, in the function's order: copies, unaffected by later changes of the Program.
 
-    The type of an output that nothing makes is None.
+    The type of an undefined output is None.
     """
 
     inputs: Types

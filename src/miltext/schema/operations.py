@@ -1,9 +1,8 @@
-"""Inputs and outputs of each op, by opset: the table that checking, completion and editors look up.
+"""The table of the inputs and outputs of each op, by opset, for checks, completion and editors.
 
-The facts are coremltools 9.0's, for Programs as it saves them; `scripts/make_ops.py` makes `ops.json`
-out of its registry. Opsets are text spellings (`ios17`); a proto spelling (`CoreML7`) is taken as well.
-Every op may carry the attribute `name`, and a runtime adds others: an attribute that no signature
-lists is not a fault.
+The facts are coremltools 9.0's, for Programs as it saves them; `scripts/make_ops.py` makes `ops.json` out of its
+registry. Opsets are text spellings (`ios17`); a proto spelling (`CoreML7`) is accepted as well. Each op may have the
+attribute `name`, and runtimes add others: an attribute outside of a signature is not an error.
 """
 
 from __future__ import annotations
@@ -27,14 +26,13 @@ _PLACES = {name: OPSETS.index(opset) for name, opset in OPSET_BY_NAME.items()}
 class Parameter(NamedTuple):
     """One parameter of an op.
 
-    `constant`: every value on which it depends has to be known when the program is compiled. `dtypes` are the data
-    types that it takes, empty for any; parameters of one `domain` share a data type. `default` is its value when it is
-    left out, None where that depends on the op's other inputs or leaving it out has a meaning of its own. `variadic`:
-    it takes any number of bindings. `kinds` are the kinds of values that it takes
-    (`tensor list state tuple dictionary`). `attribute`: coremltools keeps it among the op's attributes, not its inputs;
-    other writers do not, so look in both. `asked` is the text to write in place of an optional parameter that loaders
-    of Core ML require all the same. `loose`: coremltools refuses a value outside its domain, and other loaders of Core
-    ML may not.
+    `constant` is true for a compile-time constant. `dtypes` are the accepted data types, empty for any; parameters of
+    one `domain` share a data type. `default` is its value when it is left out, None where that depends on the op's
+    other inputs or leaving it out has a meaning of its own. `variadic` parameters accept any number of bindings.
+    `kinds` are the accepted kinds of values (`tensor list state tuple dictionary`). `attribute`: coremltools keeps it
+    among the op's attributes, not its inputs; other writers do not, so look in both. `asked` is the value of an
+    optional parameter that some loaders of Core ML require. `loose`: coremltools refuses a value outside its domain,
+    and other loaders of Core ML may not.
 
     `shape` are the patterns of its shape (`miltext.schema.shape_patterns`), empty for any. Its elements are from
     `least` to `most`, numbers or sizes of those patterns, or some of the `words`, in capitals too if `any_case` is
@@ -61,7 +59,7 @@ class Parameter(NamedTuple):
 
     @property
     def limited(self) -> bool:
-        """Whether it refuses some elements of its data types."""
+        """Whether some elements of its data types are refused."""
         return bool(self.words or self.least or self.most or self.axes)
 
     def __str__(self) -> str:
@@ -72,7 +70,7 @@ class Parameter(NamedTuple):
 
 
 class BlockSignature(NamedTuple):
-    """One nested block: its purpose, and the parameter whose values its inputs stand for, if it has inputs."""
+    """A nested block: its purpose, and the parameter of its inputs, if it has any."""
 
     name: str
     inputs: str | None
@@ -81,8 +79,8 @@ class BlockSignature(NamedTuple):
 class Signature(NamedTuple):
     """An op in the version of an opset.
 
-    `opset` is the opset that brought this version. `outputs` are the least and the most of them, None for no limit.
-    `open`: it takes unlisted inputs.
+    `opset` is the first opset with this version. `outputs` are the least and the greatest number of outputs, None for
+    no limit. `open` ops accept unlisted inputs.
     """
 
     name: str
@@ -98,7 +96,7 @@ class Signature(NamedTuple):
         return sorted(self.parameters, key=lambda name: not self.parameters[name].required)
 
     def dtypes(self, parameter: str) -> frozenset[str]:
-        """Return the data types that a parameter takes; none for an unknown parameter."""
+        """Return the data types of a parameter; none for an unknown parameter."""
         return self.parameters[parameter].dtypes if parameter in self.parameters else frozenset()
 
     def __str__(self) -> str:
@@ -107,9 +105,9 @@ class Signature(NamedTuple):
 
 
 def signature(op_type: str, opset: str | None = None) -> Signature | None:
-    """Return the newest version of an op that `opset` has; None when it has none, or nothing is known of the op.
+    """Return the newest version of an op in `opset`; None if it has none, or for an unknown op.
 
-    The opset is by any of its names; none, or an unknown one, stands for the newest.
+    The opset is given by any of its names; none, or an unknown one, means the newest.
     """
     return _signature(op_type, opset_place(opset))
 
@@ -125,21 +123,21 @@ def all_names() -> list[str]:
 
 
 def first_opset(op_type: str, has: Callable[[Signature], bool] = bool) -> str | None:
-    """Return the opset (text spelling) that brought an op or, of its versions, the first that satisfies `has`.
+    """Return the first opset (text spelling) with an op, or with a version of it that satisfies `has`.
 
-    None when nothing is known of the op, or no version fits.
+    None for an unknown op, or without such a version.
     """
     return next((version.opset for version in versions(op_type) if has(version)), None)
 
 
 def since(dtype: str) -> str:
-    """Return the first opset (text spelling) with an operation that takes a data type; an empty text if none does."""
+    """Return the first opset (text spelling) with an operation for a data type; an empty text if there is none."""
     return _first_taking().get(dtype, "")
 
 
 @functools.cache
 def _first_taking() -> dict[str, str]:
-    """Return the first opset by each data type that an operation takes; no signature has to be read for that."""
+    """Return the first opset for each data type of operations, without reading signatures."""
     found: dict[str, str] = {}
     for version in sorted(chain.from_iterable(_table().values()), key=lambda version: _PLACES[version["opset"]]):
         for facts in version["parameters"].values():
@@ -157,14 +155,14 @@ def versions(op_type: str, opset: str | None = None) -> list[Signature]:
 
 @functools.cache
 def single_parameters() -> frozenset[str]:
-    """Return the names of the parameters, of any operation, that take one value and not several."""
+    """Return the names of the parameters of all operations that accept only a single value."""
     known = [parameter for name in all_names() for parameter in versions(name)[-1].parameters.values()]
     return frozenset(parameter.name for parameter in known if not parameter.variadic)
 
 
 @functools.cache
 def words_of(parameter: str) -> frozenset[str]:
-    """Return the words that parameters of a name take in any operation."""
+    """Return the words that parameters with a name accept in any operation."""
     known = (versions(name)[-1].parameters.get(parameter) for name in all_names())
     return frozenset(word for found in known if found for word in found.words)
 

@@ -1,4 +1,4 @@
-"""Opsets: how the text spells them, how the proto does, and the specification that brings each.
+"""Opsets: their spellings in text and in the proto, and the first specification with each.
 
 The spellings of iOS15 to iOS18 are from texts of Apple's compiler. For CoreML9 no such text is public, but a text that
 Core ML loads has `ios19` (github.com/liuliu/ccv, `lib/nnc/mfa/ccv_nnc_mfa_ane_rowwise_coreml.mm`), and so has
@@ -39,7 +39,7 @@ TEXT_BY_PROTO: dict[str, str] = {opset.proto: opset.text for opset in OPSETS}
 OPSET_BY_NAME: dict[str, Opset] = {
     name: opset for opset in OPSETS for name in (opset.proto, opset.text, *opset.aliases)
 }
-"""Each opset by all its names: a Program that contains a name of the text is read as the opset of that name."""
+"""Each opset by all its names, also by the text's name in a Program."""
 
 
 def specification_of(name: str) -> int:
@@ -49,5 +49,5 @@ def specification_of(name: str) -> int:
 
 
 def plain_opset(name: str) -> str:
-    """Return the name in the proto of an opset, by any of its names; an unknown name stays as it is."""
+    """Return the name in the proto of an opset, by any of its names; an unknown name stays unchanged."""
     return PROTO_BY_TEXT.get(name, name)

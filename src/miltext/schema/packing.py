@@ -1,8 +1,8 @@
 """The bits of arrays: elements narrower than a byte, and the floats that numpy lacks.
 
-Sub-byte elements lie least significant bits first and may straddle bytes (3 and 6 bits do); the last
-byte is filled up with zero bits. Weight files and the `bytes` of a `TensorValue` both hold them so, as
-coremltools 9.0 writes both.
+Sub-byte elements are stored with the least significant bits first and may extend over bytes (3 and 6 bits do); the last
+byte is filled with zero bits. Weight files and the `bytes` of a `TensorValue` both hold them so, as coremltools 9.0
+writes both.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ ROWS, COLUMNS = 128, 64
 """The part of an array to turn into C order at once: more of either would not stay in a processor's cache."""
 
 MOST = 1 << 25
-"""How many elements of an array may be in memory at once."""
+"""The greatest number of elements of an array in memory at once."""
 
 
 def pieces_in_order(array: Array, size: int) -> Iterator[Array]:
@@ -62,7 +62,7 @@ def pieces_in_order(array: Array, size: int) -> Iterator[Array]:
 
 
 def _in_order(rows: Array) -> Array:
-    """Return a copy in C order, made tile by tile along the longest axis but the first."""
+    """Return a copy in C order, made tile by tile along the longest axis except the first."""
     made = np.empty(rows.shape, rows.dtype)
     axis = 1 + max(range(rows.ndim - 1), key=lambda axis: rows.shape[1 + axis]) if rows.ndim > 1 else 0
     for first in range(0, rows.shape[axis], COLUMNS):
@@ -72,7 +72,7 @@ def _in_order(rows: Array) -> Array:
 
 
 def misfit(array: Array, dtype: DType) -> str | None:
-    """Why a type cannot hold an array, None if it can."""
+    """Return the reason why a type cannot hold an array, None if it can."""
     target = np.dtype(dtype.numpy)
     if dtype.kind in ("int", "uint") and array.dtype.kind in "iu":
         least, greatest = (int(array.min()), int(array.max())) if array.size else (0, 0)
@@ -195,9 +195,8 @@ def encode(values: Array, dtype: DType) -> Array:
 
 
 def _to_double(values: Array) -> npt.NDArray[np.float64]:
-    """Return numbers as fp64, in which large integers keep a bit for the part beyond its precision.
-
-    Narrower floats made of these are as if they had been made of the integers.
+    """Return numbers as fp64, in which large integers keep a bit for the part beyond its precision, so that narrower
+    floats are rounded as from the integers.
     """
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
         low = values & values.dtype.type(2047)

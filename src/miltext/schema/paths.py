@@ -1,4 +1,4 @@
-"""Depth of messages: protobuf's readers refuse messages deeper than their limit, so no text may contain any."""
+"""The depth of messages: protobuf's readers refuse messages deeper than their limit, so no text may contain any."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Message
 
 LIMIT = 100
-"""How many messages may be inside one another, the Program being the first. protobuf's readers take 100 messages
-below the outermost one, and a Program must load from inside a Model."""
+"""The greatest depth of nested messages, with the Program as the first. protobuf's readers accept 100 messages below
+the outermost one, and a Program must load from inside a Model.
+"""
 
 TOO_DEEP = f"this is nested too deeply: protobuf's readers take no more than {LIMIT} messages inside one another"
 
@@ -46,7 +47,7 @@ def block_path(function: str, opset: str) -> Path:
 def too_deep(wire: bytes, outermost: type[Message] = Program) -> Path | None:
     """Return the path of the first message that is deeper than LIMIT, in the bytes of a message, usually a Program.
 
-    For bytes that protobuf would refuse for it; the bytes of a loadable message take a while.
+    Use it for bytes that protobuf refuses for their depth; the bytes of a loadable message take a while.
     """
     todo: list[tuple[Fields, bytes, Path, int]] = [(outermost.DESCRIPTOR, wire, (), 1)]
     while todo:
@@ -78,5 +79,5 @@ def _step(field: Fields, index: int, payload: bytes) -> Path:
 
 
 def is_repeated(field: Fields) -> bool:
-    """Return whether a field is repeated; protobuf 6 names this anew and later drops the label."""
+    """Return whether a field is repeated, which protobuf 6 renames, before the label is removed."""
     return bool(field.is_repeated) if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED

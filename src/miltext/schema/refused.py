@@ -1,4 +1,4 @@
-"""Functions that Core ML refuses although coremltools' loader takes them: the one table, a row for each reason.
+"""The table of functions that Core ML refuses although coremltools' loader accepts them, with a row for each reason.
 
 Each row names its public source: coremltools 9.0 (`converters/mil/backend/mil/load.py` writes descriptions), the
 validator of models that coremltools publishes (`mlmodel/src/Validation`), or its maintainers' words in an issue.
@@ -23,8 +23,8 @@ class RefusedPort(NamedTuple):
     """A part of a function that a row may refuse.
 
     The `side` is `input`, `output` or `constant`, each with a name and a type, `described input` or `described output`,
-    too; or `outputs`, all together. `opset` is the block's. `times` is how often the block returns that name, or of all
-    outputs their number. `is_taken`: the output is an input.
+    too; or `outputs`, all together. `opset` is the block's. `times` is the number of times that the block returns the
+    name, or the number of all outputs. `is_taken` is true for an output that is an input.
     """
 
     side: str
@@ -52,7 +52,7 @@ class Refusal(NamedTuple):
 
 
 def _state(port: RefusedPort) -> TensorType | None:
-    """Return the tensor that a state holds; None for any other value."""
+    """Return the tensor in a state; None for any other value."""
     held = port.type.wrapped if isinstance(port.type, StateType) else None
     return held if isinstance(held, TensorType) else None
 
@@ -74,7 +74,9 @@ def _is_too_new(port: RefusedPort) -> bool:
 
 
 def _is_undescribed(port: RefusedPort) -> bool:
-    """Return whether neither a multi-array, a class label nor a dictionary of these is of the type of a port."""
+    """Return whether the type of a port is neither that of a multi-array, of a class label, nor of a dictionary of
+    these.
+    """
     held = port.type if is_known(port.type) else None
     if isinstance(held, TensorType):
         return held.dtype not in (*ELEMENTS, *(LABEL_ELEMENTS if held.shape == () else ()))

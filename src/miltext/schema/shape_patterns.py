@@ -1,9 +1,9 @@
-"""The shapes that parameters take, as patterns over the names of sizes: `[n, c, *d]`, `[2*#d]`, `[h] | []`.
+"""The shapes of parameters, as patterns over the names of sizes: `[n, c, *d]`, `[2*#d]`, `[h] | []`.
 
 A pattern lists dimensions. A letter is a size: the same in all the parameters of one operation. `*d` is a run of sizes,
-`*d{1,3}` a run of so many, and `...` any run; `?` is any size, and a number itself. `#d` is how many sizes the run `*d`
-has, and `*k{#d}` a run of as many. A size may have a factor and an offset: `4*h`, `#d+1`. `[]` is a scalar; ` | `
-comes between alternatives.
+`*d{1,3}` a run of so many, and `...` any run; `?` is any size, and a number itself. `#d` is the number of sizes of the
+run `*d`, and `*k{#d}` a run of the same length. A size may have a factor and an offset: `4*h`, `#d+1`. `[]` is a
+scalar; ` | ` comes between alternatives.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Term(NamedTuple):
 
 
 class SizeRun(NamedTuple):
-    """Several sizes, as many as `least` and not more than `most`; `length` is the name for how many."""
+    """A run of sizes, from `least` to `most`; `length` is the name of their number."""
 
     text: str
     name: str
@@ -76,18 +76,18 @@ class Pattern(NamedTuple):
         return fixed + self.run.least, None if self.run.most is None else fixed + self.run.most
 
     def has_rank(self, rank: int) -> bool:
-        """Return whether shapes of the rank may fit."""
+        """Return whether shapes of the rank can match."""
         least, most = self.ranks
         return least <= rank and (most is None or rank <= most)
 
     def split(self, shape: Shape) -> tuple[list[tuple[Term, Dimension]], Shape]:
-        """Return the terms of a shape of a fitting rank with their sizes, and the sizes of the run."""
+        """Return the terms of a shape of a matching rank with their sizes, and the sizes of the run."""
         start, end = len(self.before), len(shape) - len(self.after)
         pairs = [*zip(self.before, shape[:start], strict=True), *zip(self.after, shape[end:], strict=True)]
         return pairs, shape[start:end]
 
     def read(self, shape: Shape) -> Iterator[Said]:
-        """Yield each name with its value by a shape of a fitting rank, where that is known."""
+        """Yield each name with its value from a shape of a matching rank, if known."""
         pairs, run = self.split(shape)
         for term, size in pairs:
             if size is not None and term.factor and (size - term.offset) % term.factor == 0:
@@ -103,7 +103,8 @@ Patterns: TypeAlias = "tuple[Pattern, ...]"
 class BoundSize(NamedTuple):
     """The value of a name, a size or a run of them, and the parameter that states it.
 
-    An uncertain value counts less: a vector with an element for each axis is made for the tensor that has these.
+    An uncertain value counts less, for a vector with an element for each axis is written for the tensor with these
+    axes.
     """
 
     value: int | Shape
@@ -112,8 +113,8 @@ class BoundSize(NamedTuple):
 
 
 class NamedSizes:
-    """The values of the names in one operation's patterns: the majority of the parameters decides, of as many the
-    first.
+    """The values of the names in an operation's patterns: those of the majority of the parameters, or of the first of
+    equally many.
     """
 
     def __init__(self) -> None:
@@ -139,9 +140,9 @@ class NamedSizes:
         return list(dict.fromkeys(bound.parameter for bound in found if bound))
 
     def bind(self, shapes: Mapping[str, tuple[Sequence[Pattern], Shape]]) -> None:
-        """Note the values of names by the shapes of parameters, each with patterns of its rank.
+        """Record the values of names from the shapes of parameters, each with patterns of its rank.
 
-        Parameters that are wrong about the length of a run, and so have other sizes in its place, are ignored.
+        Parameters with a wrong length of a run, and so with other sizes in its place, are ignored.
         """
         read = {parameter: _shared(*given) for parameter, given in shapes.items()}
         for parameter, said in read.items():
@@ -156,7 +157,7 @@ class NamedSizes:
             self.said[name].append(BoundSize(value, parameter, is_sure))
 
     def clashes(self, pattern: Pattern, shape: Shape) -> list[Term | SizeRun]:
-        """Return the parts of a pattern that a shape of its rank does not fit."""
+        """Return the parts of a pattern that a shape of its rank does not match."""
         pairs, run = pattern.split(shape)
         found: list[Term | SizeRun] = [term for term, size in pairs if _differ(term.value(self), size)]
         if pattern.run is not None and pattern.run.name:
@@ -186,9 +187,8 @@ class NamedSizes:
 
 
 def agreed(shapes: Mapping[str, tuple[Patterns, Shape]]) -> NamedSizes | None:
-    """Return the values of names by the shapes of parameters that all fit, and agree about each name.
-
-    None in other cases: then NamedSizes bound to these counts the majority.
+    """Return the values of names if the shapes of all parameters match and agree about each name, else None: NamedSizes
+    then determines the majority.
     """
     sizes = NamedSizes()
     for parameter, (patterns, shape) in shapes.items():

@@ -1,6 +1,4 @@
-"""Facts about the tools that made a model, and when: each export states them anew, so most comparisons leave them
-out.
-"""
+"""Facts about the tools and the date of a model, which change in each export, so most comparisons ignore them."""
 
 from __future__ import annotations
 

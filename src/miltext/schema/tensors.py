@@ -1,4 +1,4 @@
-"""Tensors: a data type, a shape, and elements wherever they are, read when they are needed, and in pieces."""
+"""Tensors: a data type, a shape, and elements, wherever stored, read on demand and in pieces."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ CHUNK = 1 << 20
 """The elements, or bytes, processed at once; a multiple of 8, so that a chunk starts on a byte."""
 
 SAMPLES, SAMPLE = 16, 64
-"""The number and size in bytes of the pieces that represent a tensor while others like it are sought."""
+"""The number and size in bytes of the pieces that represent a tensor in a search for equal ones."""
 
 CODES = {"bool": "?", "fp16": "e", "fp32": "f", "fp64": "d", "int8": "b", "int16": "h", "int32": "i", "int64": "q"}
 CODES |= {f"u{name}": code.upper() for name, code in CODES.items() if name.startswith("int")}
-"""The codes of `struct` for the elements of data types that it has."""
+"""The codes of `struct` for the elements of supported data types."""
 
 HELD = {**CODES, "uint64": "q"}
 """The codes for elements held as numbers; a uint64 is held as its two's complement."""
 
 
 class Tensor(Protocol):
-    """A tensor of numbers or truth values: a literal, a record of a weight file, an array beside a text, or what is
-    made of one of these.
+    """A tensor of numbers or truth values: a literal, a record of a weight file, an array beside a text, or one
+    computed from these.
 
     Tensors with an equal `identity` have equal elements.
     """
@@ -52,9 +52,9 @@ class Tensor(Protocol):
     def pieces(
         self, dtype: DType | None = None, progress: Callable[[int], object] | None = None, folder: Path | None = None
     ) -> Iterator[bytes]:
-        """Yield the elements in C order, packed as in a weight file; in another type, if the tensor has them so.
+        """Yield the elements in C order, packed as in a weight file; in another type, if the tensor supports it.
 
-        `progress` and `folder` are used for an array that has to be put into C order first.
+        `progress` and `folder` are used for an array that must first be copied into C order.
         """
         ...
 
@@ -114,12 +114,12 @@ class Tensor(Protocol):
         return digest_of_pieces(self.dtype, self.views(), progress)
 
     def sample(self) -> bytes:
-        """Return some of the packed bytes, by which most tensors of one type and size differ."""
+        """Return some of the packed bytes, in which most tensors of the same type and size differ."""
         data, size = self.data, self.size
         return b"".join([bytes(data[start : start + SAMPLE]) for start in range(0, size, max(SAMPLE, size // SAMPLES))])
 
     def message(self) -> TensorValue:
-        """Return the elements as a literal has them, in coremltools' field for values of the type."""
+        """Return the elements of a literal, in coremltools' field for values of the type."""
         made, data = TensorValue(), bytes(self.data)
         member = getattr(made, self.dtype.field)
         member.SetInParent()
@@ -230,7 +230,7 @@ def numbers(data: bytes, dtype: DType, count: int) -> Sequence[bool | int | floa
 
 @dataclass(eq=False, slots=True)
 class Computed(Tensor):
-    """A tensor that a program computes, as that of a compressed weight; numbers of it that are equal are the same."""
+    """A computed tensor, such as a decompressed weight; its elements are compared as numbers."""
 
     numbers: Array
 
@@ -255,7 +255,7 @@ class Computed(Tensor):
 
 @dataclass(eq=False, slots=True)
 class InType(Tensor):
-    """A tensor in another data type, in which its `source` has its elements, too."""
+    """A tensor in another data type, which its `source` supports."""
 
     source: Tensor
     dtype: DType = field()

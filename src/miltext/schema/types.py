@@ -1,7 +1,7 @@
 """Types as small tuples, read from a `ValueType` and written to one.
 
-A dimension is its size or None where it is unknown; a type so incomplete that even its rank is unknown (or none at all)
-is None. The class names are the schema's; data types are named as in `miltext.schema.dtypes`.
+A dimension is its size, or None if unknown; a missing type, or one of unknown rank, is None. The class names are the
+schema's; data types are named as in `miltext.schema.dtypes`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Type: TypeAlias = TensorType | ListType | TupleType | DictionaryType | StateType
 
 
 def compatible(declared: object, inferred: object) -> bool:
-    """Return whether one value can be of both types: they are of one kind, and equal at all known parts."""
+    """Return whether a value can have both types: they are of the same kind, and equal in all known parts."""
     if declared is None or inferred is None or declared == inferred:
         return True
     if not isinstance(declared, tuple) or not isinstance(inferred, tuple) or type(declared) is not type(inferred):
@@ -62,7 +62,7 @@ def compatible(declared: object, inferred: object) -> bool:
 
 
 def join(first: Type, second: Type) -> Type:
-    """Return the most precise type for a value of one type or the other: sizes in which they differ are unknown."""
+    """Return the most precise type for values of either type: sizes in which they differ are unknown."""
     if first == second:
         return first
     if isinstance(first, TensorType) and isinstance(second, TensorType) and first.dtype == second.dtype:
@@ -93,7 +93,7 @@ def _merged(part: Any, other: Any, pick: Callable[[Any, Any], Any]) -> Any:
 
 
 def is_known(type: Type) -> bool:
-    """Return whether nothing but sizes is missing, so that the type can be written."""
+    """Return whether only sizes are missing, so that the type can be written."""
     if isinstance(type, ListType):
         return is_known(type.element)
     if isinstance(type, TupleType):
@@ -104,12 +104,12 @@ def is_known(type: Type) -> bool:
 
 
 def is_whole(part: object) -> bool:
-    """Return whether nothing of a type, or of a part of one, is unknown."""
+    """Return whether a type, or a part of one, is fully known."""
     return all(map(is_whole, part)) if isinstance(part, tuple) else part is not None
 
 
 def has_sizes(part: object) -> bool:
-    """Return whether a type, or a part of one, states the size of anything."""
+    """Return whether a type, or a part of one, contains a size."""
     return any(map(has_sizes, part)) if isinstance(part, tuple) else isinstance(part, int)
 
 
@@ -131,7 +131,7 @@ def spelled(type: Type, dialect: str = "1.3") -> str:
 
 
 def show(shape: Shape) -> str:
-    """Spell a shape as MIL text writes it."""
+    """Spell a shape in MIL text."""
     return f"[{', '.join(map(_size, shape))}]"
 
 
@@ -142,7 +142,7 @@ def _size(size: Dimension) -> str:
 
 
 def read_type(message: proto.ValueType) -> Type:
-    """Return the type that a `ValueType` states; None where it states none, or no rank, or an unknown data type."""
+    """Return the type in a `ValueType`; None without a type or a rank, and for an unknown data type."""
     kind = message.WhichOneof("type")
     if kind == "tensorType":
         return _read_tensor(message.tensorType)
@@ -172,7 +172,7 @@ def _read_dimension(message: proto.Dimension) -> Dimension:
 
 
 def write_type(type: Type) -> proto.ValueType:
-    """Return the `ValueType` that states a type. Raise ValueError for None, of which nothing can be stated."""
+    """Return the `ValueType` of a type. Raise ValueError for None."""
     message = proto.ValueType()
     if isinstance(type, TensorType):
         message.tensorType.dataType = BY_NAME[type.dtype].number

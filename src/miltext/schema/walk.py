@@ -1,4 +1,6 @@
-"""Walks over a Program: its functions, blocks, operations and values, inner blocks' too, in the order of the text."""
+"""Walks over a Program: its functions, blocks, operations and values, also in inner blocks, in the order of the
+text.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ class Held(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its name for people: the output of a `const`; else the operation's output and the argument, `w.lut`."""
+        """The displayed name: the output of a `const`; else the operation's output and the argument, `w.lut`."""
         operation = self.operation
         if operation is None:
             return self.key
@@ -52,7 +54,7 @@ def is_compressed(op_type: str) -> bool:
 
 
 def is_constant(op_type: str) -> bool:
-    """Return whether operations of this type only make a known value: a `const`, or a compressed one."""
+    """Return whether operations of this type are constants: a `const`, or a compressed one."""
     return op_type == "const" or is_compressed(op_type)
 
 
@@ -68,8 +70,8 @@ def blocks_of(function: Function) -> dict[str, Block]:
 
 
 def own_opset(opset: str, blocks: Collection[str]) -> str | None:
-    """Return the opset of a function's own block, of all its blocks: the function's, if need be by another of its
-    names, or the only one.
+    """Return the opset of a function's own block among its blocks: the function's, by any of its names, or the only
+    one.
     """
     if opset in blocks:
         return opset
@@ -91,7 +93,7 @@ def sizes_of_blocks(operation: Operation) -> list[int]:
 
 
 def only_function(program: Program, opset: str, operations: Iterable[Operation], outputs: Iterable[str]) -> None:
-    """Give a Program the function `main` with operations, for an opset."""
+    """Make `main`, with operations for an opset, the only function of a Program."""
     function = program.functions["main"]
     function.opset = opset
     block = function.block_specializations[opset]
@@ -100,7 +102,7 @@ def only_function(program: Program, opset: str, operations: Iterable[Operation],
 
 
 def messages(program: Message) -> Iterator[tuple[Path, Message]]:
-    """Every message of a Program, with its path."""
+    """Yield each message of a Program, with its path."""
     todo: list[tuple[Path, Message]] = [((), program)]
     while todo:
         path, message = todo.pop()
@@ -127,7 +129,7 @@ def parts(program: Program) -> Iterator[tuple[Path, Part]]:
 
 
 def statements(program: Program) -> Iterator[tuple[Path, Operation]]:
-    """Yield the operations of a Program that are in no other operation, with their paths."""
+    """Yield the operations of a Program outside of other operations, with their paths."""
     for name in sorted(program.functions):
         for opset, block in blocks_of(program.functions[name]).items():
             path = block_path(name, opset)
@@ -150,7 +152,7 @@ def operations_in(block: Block) -> Iterator[Operation]:
 
 
 def operations(program: Program) -> Iterator[tuple[Path, Operation]]:
-    """Every operation of a Program, with its path."""
+    """Yield each operation of a Program, with its path."""
     return ((path, part) for path, part in parts(program) if _is_operation(part))
 
 
@@ -179,7 +181,7 @@ def _arguments(operation: Operation) -> Iterator[tuple[str, Value]]:
 
 
 def inner_values(value: Value) -> Iterator[Value]:
-    """Every Value inside a list, a tuple or a dictionary, however deep."""
+    """Yield each Value inside a list, a tuple or a dictionary, at any depth."""
     if value.WhichOneof("value") != "immediateValue":
         return
     immediate = value.immediateValue

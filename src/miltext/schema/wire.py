@@ -1,8 +1,8 @@
 """The few rules of protobuf's wire format that lowering and printing need.
 
 Phrases become wire bytes rather than message objects: joining bytes costs a fraction of building and copying messages,
-a float's bits pass untouched (setting a field of one quiets a signalling NaN), and any copy of the schema can read the
-result. Source of the format: https://protobuf.dev/programming-guides/encoding/.
+a float's bits are unchanged (setting a field quiets a signalling NaN), and any copy of the schema can read the result.
+Source of the format: https://protobuf.dev/programming-guides/encoding/.
 """
 
 from __future__ import annotations
@@ -29,12 +29,14 @@ _SHORT = [bytes([number]) for number in range(128)]
 
 
 def wire_of(message: Message) -> bytes:
-    """Return the bytes of a message: the same for equal ones, and others for another NaN, or -0.0 and 0.0."""
+    """Return the bytes of a message: the same for equal messages, different for different NaNs, and for -0.0
+    and 0.0.
+    """
     return message.SerializeToString(deterministic=True)
 
 
 def varint(number: int) -> bytes:
-    """Return a number as a varint; negative ones as their 64-bit two's complement, as protobuf has it."""
+    """Return a number as a varint; negative ones in 64-bit two's complement, as in protobuf."""
     if 0 <= number < 128:
         return _SHORT[number]
     number &= 0xFFFFFFFFFFFFFFFF
@@ -53,9 +55,9 @@ def sized(tag: bytes, payload: bytes) -> bytes:
 
 
 def heads(*fields: bytes, longest: int) -> list[bytes]:
-    """Return the bytes before content of each length up to `longest` in fields inside one another, outermost first.
+    """Return the bytes before content of each length up to `longest` in nested fields, outermost first.
 
-    No length may pass 127: each is one byte.
+    No length may exceed 127: each is one byte.
     """
     depths = range(len(fields) - 1, -1, -1)
     return [
@@ -65,7 +67,7 @@ def heads(*fields: bytes, longest: int) -> list[bytes]:
 
 
 def varints(numbers: Sequence[int]) -> bytes:
-    """Packed varints."""
+    """Return packed varints."""
     if not numbers or (min(numbers) >= 0 and max(numbers) < 128):
         return bytes(numbers)
     return b"".join(map(varint, numbers))
@@ -117,7 +119,7 @@ def spans(message: bytes, start: int = 0, stop: int | None = None) -> Iterator[t
 
 
 def read_varint(message: bytes, at: int) -> tuple[int, int]:
-    """Return the varint at a place, and where it ends."""
+    """Return the varint at a place, and its end."""
     number = shift = 0
     while True:
         digit = message[at]

@@ -24,10 +24,10 @@ from miltext.syntax.memo import Memo
 Data = bytes | list[int]
 
 _CHUNK = 1 << 13
-"""How many elements (or an eighth of the characters) are worked on at once: memory stays small, and in the cache."""
+"""The number of elements (or an eighth of the characters) processed at once, which keeps memory small."""
 
 _LEAST_ROW = 32
-"""Shorter rows are faster to read many at once."""
+"""The length below which rows are faster to read together."""
 
 _LETTERS = {8: "B", 16: "H", 32: "I"}
 _BOOLS = {"true": 1, "false": 0}
@@ -181,7 +181,7 @@ def _out_of_range(text: str, dtype: DType) -> str:
 def decode(data: bytes | Sequence[int], dtype: DType, count: int, *, decimal: bool = False) -> list[str]:
     """Return the element texts of the contents of a type's field: `encode` reads them back to the same data.
 
-    Floats are given as `hex_text` or, if `decimal`, `decimal_text` has them. Bits past the last element are passed over
+    Floats are spelled by `hex_text` or, if `decimal`, by `decimal_text`. Bits after the last element are ignored
     (`padding_is_clear`). Raise ValueError if the data is not for `count` elements, and LiteralError, with its `index`,
     at an int out of the type's range.
     """
@@ -228,7 +228,7 @@ def padding_is_clear(data: bytes, dtype: DType, count: int) -> bool:
 
 
 def _group(bits: int) -> tuple[int, int]:
-    """Return how many codes of `bits` bits a group has, and how many bytes."""
+    """Return the number of codes of `bits` bits in a group, and the number of bytes."""
     return lcm(bits, 8) // bits, lcm(bits, 8) // 8
 
 

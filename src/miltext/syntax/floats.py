@@ -94,11 +94,10 @@ def bits_of(text: str, form: Format) -> int:
 
 
 def _rounded(value: float, text: str, form: Format) -> int | None:
-    """Return the bits of the number nearest to the exact value of `text`; None if out of range. `value` is the nearest
-    fp64.
+    """Return the bits of the number nearest to the exact value of `text`; None if out of range.
 
-    Every number half-way between two of a narrower type is an fp64, and rounding keeps order: so the exact value is on
-    the same side of it as `value`, and matters only where `value` is such a number itself.
+    `value` is the nearest fp64. Every number half-way between two of a narrower type is an fp64, and rounding keeps the
+    order: so the exact value is on the same side of it as `value`, and matters only if `value` is such a number itself.
     """
     if value in (0, math.inf):
         return None if value else 0
@@ -172,8 +171,8 @@ def hex_text(bits: int, form: Format) -> str:
 def decimal_text(bits: int, form: Format) -> str:
     """Return the shortest decimal that reads back to the same bits of this type, in the form of Python's `repr`.
 
-    Of several with as few digits, the nearest to the exact value: `0.1`, `1.0`, `1e-06`, `65500.0` for the
-    greatest fp16. Infinities and NaNs are spelled as `hex_text` has them.
+    Of several with as few digits, the nearest to the exact value: `0.1`, `1.0`, `1e-06`, `65500.0` for the greatest
+    fp16. Infinities and NaNs are spelled as by `hex_text`.
     """
     special = _special_text(bits, form)
     if special:
@@ -194,9 +193,9 @@ def decimal_text(bits: int, form: Format) -> str:
 
 
 def _decimals(value: float, digits: int, power: bool) -> Iterator[str]:
-    """Yield the nearest decimal with so many digits after the first, then with one more, and so on.
+    """Yield the nearest decimal with a number of digits after the first, then with one more, and so on.
 
-    Below a power of two the nearest may be too far off where the next one above is not: both are given.
+    Below a power of two, the nearest may be too far off when the next one above is not, so both are yielded.
     """
     for precision in range(digits, 17):
         text = f"{value:.{precision}e}"
@@ -250,7 +249,7 @@ def float_texts(data: bytes, form: Format, decimal: bool = False) -> list[str]:
 def _hex_texts(data: bytes, form: Format) -> list[str]:
     """Return the texts of numbers as `hex_text` gives them: texts of `float.hex`, without zeros behind the last digit.
 
-    NaNs and subnormals of fp64, which that spells otherwise, are done one by one.
+    NaNs and subnormals of fp64, which that spells differently, are converted one by one.
     """
     values = struct.unpack(f"<{len(data) * 8 // form.bits}{_VALUES[form.bits]}", data)
     joined = " ".join(map(float.hex, values))
@@ -270,11 +269,11 @@ def _codes(data: bytes, form: Format) -> tuple[int, ...]:
 
 
 MANY = 4096
-"""The least count of numbers for which doing all of them at once is worth the import of numpy."""
+"""The least count of numbers for which a joint conversion is worth the import of numpy."""
 
 
 def _has_numpy() -> bool:
-    """Return whether numpy is there: in a browser it is not."""
+    """Return whether numpy is available, unlike in a browser."""
     try:
         import numpy as np  # noqa: F401
     except ImportError:
@@ -286,7 +285,7 @@ def _hex_columns(data: bytes, form: Format) -> bytes:
     """Return the texts of numbers as `hex_text` gives them, a space after each; `?` for zero, a subnormal, an infinity
     or NaN.
 
-    They are put together from columns of integers, each of which is a few characters.
+    They are composed of columns of integers, each with a few characters.
     """
     import numpy as np
 
@@ -344,7 +343,7 @@ _LONGEST_EXACT_HEX = 17
 
 
 def _pack_hexadecimals(elements: Sequence[str], joined: str, form: Format) -> bytes | None:
-    """Do `pack_floats` without a step for each element; None if some are neither hexadecimal nor infinite."""
+    """Pack floats without a step for each element; None if some are neither hexadecimal nor infinite."""
     hexadecimal, infinite = joined.count("0x"), joined.count("inf")
     apart = hexadecimal + infinite == len(elements) and not any(space in joined for space in " \t\n\r\v\f")
     if not (apart and joined.count("p") == hexadecimal and joined.count("n") == infinite):
@@ -358,7 +357,9 @@ def _pack_hexadecimals(elements: Sequence[str], joined: str, form: Format) -> by
 
 
 def _pack_decimals(elements: Sequence[str], joined: str, form: Format) -> bytes | None:
-    """Do `pack_floats` likewise for decimals; None if some are not, or may lie half-way between two fp32."""
+    """Pack decimals without a step for each element; None for other texts, or if some may be half-way between
+    two fp32.
+    """
     if not _DECIMALS.fullmatch(joined):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Python's cyclic collector, kept off while many objects and no cycles are made."""
+"""A pause of Python's cyclic collector while many objects without cycles are created."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import threading
 class GcPause:
     """A context in which the collector is off.
 
-    The switch is the whole process's, so pauses are counted, nested ones and other threads' too: the collector is as it
-    was before the first when the last one ends, however it ends. Other threads do not live on in the child of a fork:
-    their pauses end there.
+    The switch belongs to the whole process, so pauses are counted, including nested ones and those of other threads: at
+    the end of the last one, the collector returns to its state before the first. Other threads do not exist in the
+    child of a fork, where their pauses end.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class GcPause:
         gc.collect(0)
 
     def _forked(self) -> None:
-        """End the pauses of threads that the child of a fork does not have. The lock is taken since before the fork."""
+        """End the pauses of threads that the child of a fork lacks. The lock has been held since before the fork."""
         if self._pauses:
             self._pauses = [thread for thread in self._pauses if thread == threading.get_ident()]
             self._settle()

@@ -1,4 +1,4 @@
-"""Functions whose parameters are declared once, as the fields of a dataclass, from which verbs make their options."""
+"""Functions whose parameters are the fields of a dataclass, from which verbs make their options."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def taking(
 ) -> Callable[[Callable[[Request], Result]], Callable[Parameters, Result]]:
     """Return a decorator that turns a function of a dataclass into a function of its fields.
 
-    The dataclass adds fields to the class of its options. Its field named `options` takes an object of that class;
-    keywords beside it count first. Raise TypeError for any other object, and for a
-    keyword that is declared as a Mapping and is none.
+    The dataclass adds fields to the class of its options. Its field named `options` accepts an object of that class;
+    other keywords take precedence. Raise TypeError for any other object, and for a keyword that is declared as a
+    Mapping and is not one.
     """
 
     def decorate(function: Callable[[Request], Result]) -> Callable[Parameters, Result]:

@@ -15,7 +15,7 @@ from miltext.syntax.literals import FORBIDDEN
 from miltext.syntax.tables import WORD_END, Grammar, load_grammar, words_of
 
 STATEMENTS = frozenset(["OPERATION"])
-"""The coarse terminal for a whole plain operation: a tree has it whole until its phrases are read."""
+"""The coarse terminal for a whole plain operation: in a tree, it stays whole until its phrases are read."""
 
 COARSE = STATEMENTS | {"TENSOR"}
 """All coarse terminals: the fast path of a parse that keeps no places."""
@@ -26,10 +26,10 @@ FINE: frozenset[str] = frozenset()
 END = "$END"
 
 MOST_ESCAPES = 1 << 12
-"""An expression reads so many escapes of a string at once: it remembers each until the string has ended."""
+"""The number of escapes in a string that an expression reads at once, for it keeps each until the end of the string."""
 
 _OTHER = rf"/\*[^{FORBIDDEN}]*|\$?\"[^{FORBIDDEN}\t\r\n]*|[-+.$0-9A-Za-z_@]+|[^ \t\r\n]"
-"""Text other than a token, as far as it could have been one: each character of it is read once."""
+"""Text that is not a token, as far as it could have been one: each character is read once."""
 
 
 class Lexer:
@@ -73,14 +73,14 @@ class Lexer:
 
     @cache  # noqa: B019  # a lexer lives as long as the process
     def contextual(self, state: int) -> tuple[re.Pattern[str], list[str]]:
-        """Return the expression for the terminals that `state` takes, in Lark's order, and their names by group."""
+        """Return the expression for the terminals that `state` accepts, in Lark's order, and their names by group."""
         takes = self.grammar.states[state]
         chosen = [terminal for terminal in self.terminals if terminal.name in takes]
         pattern = "|".join(f"({_bounded(terminal.pattern)})" for terminal in chosen)
         return re.compile(pattern or r"(?!)"), [terminal.name for terminal in chosen]
 
     def long_string(self, text: str, start: int) -> tuple[str, str] | None:
-        """Return the string, or the quoted name, at a place that has more escapes than an expression reads at once."""
+        """Return the string or the quoted name at a place with more escapes than an expression reads at once."""
         terminal, quote = ("NAME", start + 1) if text.startswith("$", start) else ("STRING", start)
         if not text.startswith('"', quote):
             return None

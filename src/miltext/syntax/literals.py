@@ -1,6 +1,6 @@
 """Literals as text: lists of elements nested like a shape, and strings.
 
-Data types are the matter of `encoding`. A wrong literal is a `LiteralError` of a code from MIL020 to MIL024.
+`encoding` handles data types. A wrong literal is a `LiteralError` of a code from MIL020 to MIL024.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ separators, and the byte-order mark.
 """
 
 MOST_EMPTY_LISTS = 4096
-"""How many `[]` the literal of a shape without elements, such as `[1000, 0]`, may be made of."""
+"""The greatest number of `[]` in the literal of a shape without elements, such as `[1000, 0]`."""
 
 Shape = Sequence["int | None"]
 
@@ -31,7 +31,7 @@ TOKEN = re.compile(r"[\[\],]|[^\s\[\],]+")
 """A bracket, a comma or an element of a list."""
 
 TO_ELEMENTS = str.maketrans("", "", "[]")
-"""Takes the brackets out of a list."""
+"""Removes the brackets of a list."""
 
 _ELEMENT = re.compile(r"[^\s\[\],]+")
 _TO_SPACE = str.maketrans("\t\r\n", "   ")
@@ -67,9 +67,9 @@ def elements(text: str, shape: Shape) -> list[str]:
 
 
 def flatten(text: str, shape: Shape) -> str | None:
-    """Return the element texts of a list literal with one `,` between each, without a look at each.
+    """Return the element texts of a list literal, joined with `,`, without checking each.
 
-    None if the literal has no elements or is wrong: `elements` then decides which.
+    None if the literal has no elements or is wrong: `elements` then determines which.
     """
     compact = without_spaces(text)
     count = compact.count(",") + 1
@@ -105,7 +105,7 @@ def rows(text: str, shape: Shape) -> list[str] | None:
 
 
 def chunks(flat: str, size: int) -> Iterator[str]:
-    """Yield the element texts that `flatten` gives in pieces, each of at least so many characters but the last."""
+    """Yield the element texts of `flatten` in pieces, each except the last of at least a number of characters."""
     start = 0
     while start <= len(flat):
         end = flat.find(",", start + size)
@@ -148,8 +148,8 @@ def _product(sizes: Sequence[int], most: int) -> int:
 def _is_nested(compact: str, sizes: list[int]) -> bool:
     """Return whether brackets and commas stand as the sizes, none of them zero, require.
 
-    Two facts show it: without its elements the text is the outline built here from the sizes; and as many separators
-    (`]],[[`) are unbroken in the text as in the outline, so that elements stand only in their places.
+    Two facts show it: without its elements, the text is the outline of the sizes; and the text has as many unbroken
+    separators (`]],[[`) as the outline, so that elements are only in their places.
     """
     outline, depth = "", 0
     for axis in range(len(sizes) - 1, -1, -1):
@@ -230,7 +230,7 @@ class _Walk:
             self.texts.append(token)
 
     def length(self) -> int:
-        """How many items the innermost open list has in all."""
+        """Return the number of items of the innermost open list."""
         items = depth = 0
         for match in TOKEN.finditer(self.text, self.open[-1]):
             token = match[0]
@@ -286,7 +286,7 @@ def _spelled(shape: Shape) -> str:
 
 
 def shown(text: str, most: int = 40) -> str:
-    """Return a piece of source as a message quotes it: cut in the middle if it has more than `most` characters."""
+    """Return a piece of source for a message: cut in the middle if it has more than `most` characters."""
     return text if len(text) <= most else f"{text[: most // 2 - 2]}...{text[2 - most // 2 :]}"
 
 

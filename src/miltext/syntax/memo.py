@@ -1,4 +1,4 @@
-"""Functions of one argument that keep their results, for short arguments, which are likely to come again."""
+"""Functions of one argument that cache their results for short arguments, which are likely to occur again."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ Key = TypeVar("Key")
 Kept = TypeVar("Kept")
 
 LONGEST = 200
-"""Longer texts are not kept: there may be megabytes of them, and they hardly come again."""
+"""The greatest length of a cached text: longer ones may be megabytes, and hardly occur again."""
 
 
 class Memo(dict[Key, Kept]):
-    """A function of one argument that keeps its results, for at most `most` arguments, long texts not among them."""
+    """A function of one argument that caches its results for at most `most` arguments, except long texts."""
 
     def __init__(self, function: Callable[[Key], Kept], most: int = 1 << 16) -> None:
         super().__init__()

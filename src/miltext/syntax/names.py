@@ -1,4 +1,4 @@
-"""Names in MIL text: which stand as they are, and how the others are quoted."""
+"""Names in MIL text: plain names, and the quotation of others."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ RESERVED = frozenset({*BY_NAME, "tensor", "tensor_buffer", "list", "dict", "tupl
 """The words allowed as names only when quoted: `$"bool"`."""
 
 ARRAYS = ("$npy", "$npz", "$safetensors")
-"""The words that an array in a file is named with, by the kind of the file."""
+"""The words for an array in a file, by the kind of the file."""
 
 DRAFT = "_"
-"""Where an operation begins, this stands for an omitted output type; an operation of that name is quoted."""
+"""The mark of an omitted output type, at the beginning of an operation; an operation of that name is quoted."""
 
 DRAFT_WORDS = ("names", "consts", "defaults")
 """Parts that `infer` can write besides types, in the order of a text's head: `$draft(names, consts)`.
@@ -33,12 +33,14 @@ PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
 
 @memo(1 << 15)
 def name_text(name: str) -> str:
-    """Return a name as MIL text spells it: `x`, or `$"..."` where it is not an identifier or a reserved word."""
+    """Return the spelling of a name in MIL text: `x`, or `$"..."` for a reserved word or a name that is not an
+    identifier.
+    """
     return name if PLAIN.fullmatch(name) and name not in RESERVED else f"${quote(name)}"
 
 
 def name_of(token: str) -> str:
-    """Return the name that a token spells; a name with a wrong escape, an error elsewhere, stays as it is."""
+    """Return the name in a token; a name with a wrong escape, which is reported elsewhere, stays unchanged."""
     try:
         return unquote(token[1:]) if token.startswith("$") else token
     except LiteralError:
@@ -46,7 +48,7 @@ def name_of(token: str) -> str:
 
 
 def unfit(name: str) -> str:
-    """Return why a name needs quotes in MIL text, empty if it does not."""
+    """Return the reason why a name needs quotes in MIL text, empty if it does not."""
     if name in RESERVED:
         return "is a reserved word"
     is_plain = PLAIN.fullmatch(name)
@@ -54,7 +56,7 @@ def unfit(name: str) -> str:
 
 
 def identifier(name: str) -> str:
-    """Return a name as an identifier: characters not allowed in one become `_`."""
+    """Return a name as an identifier: other characters become `_`."""
     return _ODD.sub("_", name if not name[:1].isdigit() else f"_{name}")
 
 
@@ -68,14 +70,14 @@ def fitting(name: str, taken: Collection[str] = ()) -> str | None:
 
 
 class FreshNames:
-    """Names unused so far, beside the `taken` ones."""
+    """Unused names, given the `taken` ones."""
 
     def __init__(self, taken: Iterable[str]) -> None:
         self.taken = {*taken}
         self._numbers: dict[str, Iterator[int]] = {}
 
     def fresh(self, name: str, *, first: int = 1) -> str:
-        """Return an unused identifier: the name, or the name with a number behind it, from `first` on."""
+        """Return an unused identifier: the name, or the name with a number after it, from `first` on."""
         name = identifier(name)
         name = f"_{name}" if name[:1] in ("", "@") else name
         if name in self.taken:
@@ -98,7 +100,7 @@ def opset_of(token: str) -> str:
 
 
 def opset_text(opset: str) -> str:
-    """Return an opset of a Program as MIL text spells it: `ios18` for CoreML8, quoted if it is literally `ios18`."""
+    """Return the spelling of a Program's opset in MIL text: `ios18` for CoreML8, quoted if it is literally `ios18`."""
     text = TEXT_BY_PROTO.get(opset)
     if text is None and opset in PROTO_BY_TEXT:
         return f"${quote(opset)}"

@@ -1,8 +1,8 @@
 """The parser: a small loop over the LALR tables that Lark built from the grammar.
 
 Lark's own parser is exact but spends most of its time on token objects and on a lexer of its own for each parser state.
-The loop here reads the same table with the lexer's one expression, and hands each finished phrase to the callback of
-that name, as Lark's parser does with a transformer. Tokens are plain strings unless a parse needs places.
+The loop here reads the same table with the lexer's single expression, and passes each finished phrase to the callback
+of that name, as Lark's parser does with a transformer. Tokens are plain strings unless a parse needs places.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ it.
 """
 
 DEEP = 48
-"""From this many unfinished phrases on, a Program might pass protobuf's limit on depth."""
+"""The number of unfinished phrases from which a Program might exceed protobuf's limit on depth."""
 
 Parsed: TypeAlias = Any
 """The value of a token or a phrase: the callbacks decide its type."""
@@ -32,7 +32,8 @@ Place: TypeAlias = "Callable[[str, str, int], Parsed]"
 
 
 class Places(NamedTuple):
-    """The places that a parse keeps: `place` makes the values of tokens, and `comments` takes the spans of comments.
+    """The places recorded in a parse: `place` makes the values of tokens, and `comments` receives the spans of
+    comments.
 
     In a parse without Places, the values of tokens are their texts.
     """
@@ -50,16 +51,16 @@ Reduction: TypeAlias = "tuple[int, Callback | None, Plan | None, str]"
 """Finishes a phrase: its size, the callback, the plan of its children if not all are, and its symbol."""
 
 Row: TypeAlias = "dict[str, Any]"
-"""A state's actions: a Row to shift to, a Reduction, or a list to shift and reduce by at once."""
+"""A state's actions: a Row to shift to, a Reduction, or a list for a combined shift and reduction."""
 
 Stack: TypeAlias = "tuple[list[Row], list[Parsed]]"
-"""The rows of the table that the parse is in, from its beginning; and the values of the phrases between them."""
+"""The rows of the table on the stack, from the beginning, and the values of the phrases between them."""
 
 
 class SyntaxFailure(Exception):
-    """The text breaks off from the grammar between `start` and `end`, where a terminal of `expected` could stand.
+    """A syntax error between `start` and `end`, where a terminal of `expected` could be.
 
-    `read` is the part of a tree read by then.
+    `read` is the part of a tree that was read before.
     """
 
     def __init__(self, start: int, end: int, expected: list[str]) -> None:
@@ -103,7 +104,7 @@ class Parser:
         self._number = {id(row): number for number, row in enumerate(self._rows)}
 
     def _fold(self, states: list[dict[str, int]], reductions: list[Reduction]) -> None:
-        """Where a token alone makes a phrase, regardless of the next token, let one action read it and finish that
+        """Combine the actions for tokens that form a phrase regardless of the next token: read it and finish the
         phrase.
         """
         for row, state in zip(self._rows, states, strict=True):
@@ -116,7 +117,7 @@ class Parser:
                         row[symbol] = [callback, None if _grows(states[after], reductions) else self._rows[after]]
 
     def stack(self, rule: str = "program") -> Stack:
-        """Return the stack of a parse that has not read anything yet of a phrase of a rule."""
+        """Return the stack at the beginning of a phrase of a rule."""
         return [self._starts[rule]], []
 
     def run(
@@ -159,9 +160,9 @@ class Parser:
                     comments.append(Span(match.start(kind), match.end()))
 
     def _read_in_context(self, text: str, start: int, place: Place | None, stack: Stack) -> int:
-        """Read the token that the parser's state can take at `start`, where the first guess was none; and its end.
+        """Read the token at `start` that the parser's state accepts, where the first guess failed, and its end.
 
-        Phrases that end before the token are finished, which may leave a state that takes another one.
+        Phrases that end before the token are finished, which may lead to a state that accepts another one.
         """
         states, _ = stack
         terminal, token = self._in_context(text, start, states)
@@ -200,9 +201,7 @@ class Parser:
             reduce(states, values, *action)
 
     def expected(self, states: list[Row]) -> list[str]:
-        """Return the terminals that could come next: the terminals that the table takes after the reductions before
-        them.
-        """
+        """Return the terminals that could come next, after the reductions before them."""
         return [
             symbol for symbol in states[-1] if symbol in self._terminals or symbol == END if self.takes(states, symbol)
         ]
@@ -256,7 +255,7 @@ def _raised(limit: int, offset: int) -> int:
 
 
 def _children(plan: Plan, values: list[Parsed]) -> list[Parsed]:
-    """Return the children that `values` of a rule's symbols make by its plan. A list that comes first is taken over."""
+    """Return the children from the `values` of a rule's symbols by its plan. A list that comes first is reused."""
     children: list[Parsed] = []
     for step in plan:
         if step is None:

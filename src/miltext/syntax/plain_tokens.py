@@ -1,6 +1,6 @@
-"""Expressions that take the grammar's coarse tokens apart, made of the grammar's own terminals.
+"""Expressions that split the grammar's coarse tokens, made of the grammar's own terminals.
 
-They know no more of a list than its characters; `is_list` judges it.
+For a list, they check only its characters; `is_list` checks its form.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ argument_pairs = _grouped("_ARGUMENT", "_PLAIN_NAME", "_PLAIN_NAME").findall
 """The parameter and the name of each argument."""
 
 arguments_in = _grouped("_ARGUMENT", "_PLAIN_NAME", "_PLAIN_NAME").finditer
-"""The same as matches, from one place of a text to another."""
+"""The same as matches in a range of a text."""
 
 attribute_parts = _grouped("_ATTRIBUTE", "_PLAIN_NAME", "_PLAIN_TYPE", "_PLAIN_LITERAL").findall
 """The name, the type and the literal of each attribute."""

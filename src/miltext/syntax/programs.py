@@ -1,4 +1,4 @@
-"""Programs from anywhere: any message of the full name, as a Program of miltext's own that text can spell."""
+"""Conversion of any message with the full name of a Program to miltext's own class."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _inside_model(wire: bytes) -> Program:
 
 
 def _unknown(program: Message) -> str:
-    """Return the message about the field, and its message, that the schema does not have."""
+    """Return the error about a field, and its message, that the schema lacks."""
     from google.protobuf.unknown_fields import UnknownFieldSet
 
     message, path, number = next(
@@ -71,9 +71,9 @@ def _unknown(program: Message) -> str:
 
 
 def spelled(path: Path) -> str:
-    """Return a path as people read it: `functions["main"].block_specializations["CoreML8"].operations[3]`.
+    """Return a path for people: `functions["main"].block_specializations["CoreML8"].operations[3]`.
 
-    The middle of a long path is left out.
+    The middle of a long path is omitted.
     """
     text = ""
     for step in path:

@@ -1,4 +1,6 @@
-"""Room for calls: data nested as deep as protobuf allows is read and written alike, at any depth of the caller."""
+"""Stack space for recursion: data nested as deep as protobuf allows can be read and written at any depth of the
+caller.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,11 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 CALLERS = 4
-"""Of Python's limit on calls, this fraction may be taken when a function begins that wants room."""
+"""The fraction of Python's limit on calls that may be used when a function with room begins."""
 
 
 def with_room(function: Callable[P, R]) -> Callable[P, R]:
-    """Return a function that begins with most of the calls left that Python allows: on a new stack if they are
-    taken.
-    """
+    """Return a function that begins with most of Python's limit on calls unused, on a new stack if necessary."""
 
     @wraps(function)
     def run(*arguments: P.args, **named: P.kwargs) -> R:
@@ -37,7 +37,7 @@ def _is_deep() -> bool:
 
 
 def _on_a_new_stack(run: Callable[[], R]) -> R:
-    """Return the result of a call in a thread of its own, where the count of calls begins anew."""
+    """Return the result of a call in a new thread, where the count of calls starts at 0."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1, "miltext") as pool:

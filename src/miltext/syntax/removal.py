@@ -1,15 +1,17 @@
-"""Phrases removed from a text: statements with their comments and lines, items of lists with their commas.
+"""Removal of phrases from a text: statements with their comments and lines, items of lists with their commas.
 
-A comment beside a phrase, or right above it, is removed with it; all other comments and the layout stay.
+The comments that belong to an item, by `syntax.comments`, are removed with it, and so are those of a statement alone on
+its lines. Comments above an empty line, all others, and the layout stay.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Span
+from miltext.syntax.comments import OwnedComments
 
 if TYPE_CHECKING:
     from miltext.syntax.editing import Edit
@@ -23,15 +25,15 @@ _EMPTY_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
 class Removal:
     """The edits that remove phrases from a text, which has the comments."""
 
-    def __init__(self, text: str, comments: Iterable[Span]) -> None:
+    def __init__(self, text: str, comments: Sequence[Span]) -> None:
         self._text = text
-        self._ends = dict(comments)
-        self._starts = {end: start for start, end in self._ends.items()}
+        self._owned = OwnedComments(text, comments)
+        self._ends = {comment.end for comment in comments}
 
     def items(self, phrase: Node, kept: Sequence[bool]) -> Iterator[Edit]:
-        """Yield the edits that remove items of a list, each with a comma and the comments beside.
+        """Yield the edits that remove items of a list, each with a comma, and with the comments of both.
 
-        Attributes of which none is kept are removed with their brackets.
+        If no attribute is kept, the brackets are removed, too.
         """
         found = list[Span]()
         if phrase.name == "attributes" and not any(kept):
@@ -57,12 +59,16 @@ class Removal:
             if index > last:
                 yield commas[index - 1].span
             if not stays:
-                yield Span(item.start, self._after_comments(item.end))
+                yield Span(self._owned.start(item.start), self._beside(item))
                 if index < min(last, len(commas)):
-                    yield Span(commas[index].start, self._after_comments(commas[index].end))
+                    yield Span(commas[index].start, self._beside(commas[index]))
+
+    def _beside(self, phrase: Node) -> int:
+        """Return the end of the comments behind a phrase that belong to it, and of the spaces behind them."""
+        return self._after(_SPACES, self._owned.end(phrase.end))
 
     def _whole_line(self, start: int, end: int) -> tuple[int, int]:
-        """Return a stretch with the rest of its line, if the line has no other content."""
+        """Return a range with the rest of its line, if the line has no other content."""
         line = self._text.rfind("\n", 0, start) + 1
         if line and self._is_space(line, start) and self._text.startswith(("\n", "\r\n"), end):
             return line, self._after(_LINE_END, end)
@@ -89,35 +95,28 @@ class Removal:
         return found
 
     def _with_comments(self, start: int, end: int) -> tuple[int, int]:
-        """Return a stretch to remove; if it makes whole lines, with the comments beside and right above."""
-        line, after = self._line_start(start), self._after_comments(end)
-        following = self._after(_LINE_END, after)
-        if line is not None and self._is_semicolon(after):
-            return self._with_comments_above(line), after
-        if line is None or after == following < len(self._text):
+        """Return a range to remove; if it makes whole lines, or all before a semicolon, with its comments."""
+        first, after = self._owned.start(start), self._after(_SPACES, self._owned.end(end))
+        line, following = self._text.rfind("\n", 0, first) + 1, self._after(_LINE_END, after)
+        is_begun = self._is_space(line, first)
+        if is_begun and self._is_semicolon(after):
+            return line, after
+        if not is_begun or after == following < len(self._text):
             return start, self._after(_SPACES, end)
-        return self._with_comments_above(line), following
-
-    def _with_comments_above(self, line: int) -> int:
-        """Return the start of a line, or of the comments right above it."""
-        above: int | None = line
-        while above is not None:
-            first, before = above, above - 2 if self._text[above - 2 : above] == "\r\n" else above - 1
-            above = self._line_start(self._starts[before]) if before in self._starts else None
-        return first
+        return line, following
 
     def _before_semicolon(self, start: int, end: int) -> int:
-        """Return the start of a stretch to remove; if it ends in a line before a semicolon, which then follows the
+        """Return the start of a range to remove; if it ends in a line before a semicolon, which then follows the
         text before, the end of that text, except of a comment.
         """
         before = len(self._text[:start].rstrip())
-        return start if before in self._starts or not self._is_semicolon(end) else before
+        return start if before in self._ends or not self._is_semicolon(end) else before
 
     def _is_semicolon(self, place: int) -> bool:
         return self._text.startswith(";", place)
 
     def _with_empty_lines(self, first: int, after: int) -> Span:
-        """Return a stretch of whole lines, with the empty lines that would separate nothing without it."""
+        """Return a range of whole lines, with the empty lines that would then separate nothing."""
         code = first
         while code and self._text[code - 1].isspace():
             code -= 1
@@ -136,15 +135,3 @@ class Removal:
     def _after(self, pattern: re.Pattern[str], place: int) -> int:
         found = pattern.match(self._text, place)
         return found.end() if found else place
-
-    def _line_start(self, place: int) -> int | None:
-        """Return the start of the line of a place, if only spaces and comments are between."""
-        start = self._text.rfind("\n", 0, place) + 1
-        return start if self._after_comments(start) >= place else None
-
-    def _after_comments(self, place: int) -> int:
-        """Return the end of the comments beside a place, and of the spaces after them, all in its line."""
-        place = self._after(_SPACES, place)
-        while (end := self._ends.get(place)) is not None and "\n" not in self._text[place:end]:
-            place = self._after(_SPACES, end)
-        return place

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TABLES = pathlib.Path(__file__).resolve().parent / "tables.json"
 
 WORD_END = r"(?![A-Za-z0-9_@])"
-"""The end of a word: no character that would make it another name."""
+"""The end of a word: no further character of a name."""
 
 
 class Terminal(NamedTuple):
@@ -75,9 +75,9 @@ def grammar_file(name: str = "mil.lark") -> pathlib.Path:
 def lark_parser(start: str | Sequence[str] = "program", **options: Any) -> Lark:
     """Return a Lark parser of MIL text, made from the rules of `mil.lark`.
 
-    Its trees hold all tokens, and None for an absent optional phrase, so no part of a text is lost. `options` are the
-    options of `lark.Lark`: `propagate_positions`, `transformer`, `parser="earley"`, `keep_all_tokens=False` and so on.
-    With several start symbols, name one in each call of `parse`.
+    Its trees contain all tokens, and None for an absent optional phrase, so no part of a text is lost. `options` are
+    the options of `lark.Lark`: `propagate_positions`, `transformer`, `parser="earley"`, `keep_all_tokens=False` and so
+    on. With several start symbols, name one in each call of `parse`.
     """
     return _parser_of("mil.lark", start, options)
 
@@ -102,7 +102,7 @@ def _parser_of(grammar: str, start: str | Sequence[str], options: dict[str, Any]
 
 
 def _end_words(terminal: TerminalDef) -> None:
-    """Keep a word such as `func` from matching the beginning of a longer name."""
+    """Prevent a word such as `func` from matching the beginning of a longer name."""
     from lark.lexer import PatternRE, PatternStr
 
     if isinstance(terminal.pattern, PatternStr) and terminal.pattern.value[-1].isalpha():

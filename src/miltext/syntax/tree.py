@@ -15,7 +15,7 @@ from miltext.syntax.plain_tokens import arguments_in, operation_head
 
 
 class Token(str):
-    """A token that knows its place, for the callbacks; a tree has thousands, and keeps them as plain words."""
+    """A token with its place, for the callbacks; a tree contains thousands, stored as plain words."""
 
     __slots__ = ("end", "start")
 
@@ -55,7 +55,7 @@ class Statement(Node):
 
     @cached_property
     def children(self) -> list[Node]:
-        """The phrases of the operation; none where the grammar's rules refuse a text that the token allows."""
+        """The phrases of the operation; none if the grammar's rules refuse a text that the token allows."""
         try:
             return self.read().children
         except SyntaxFailure:
@@ -77,12 +77,14 @@ class Statement(Node):
         return Span(self.start + parts.start(1), self.start + parts.end(1))
 
     def read(self) -> Node:
-        """Return the operation by the grammar's fine rules. Raise SyntaxFailure where they refuse it; see `tree_of`."""
+        """Return the operation, read by the grammar's fine rules. Raise SyntaxFailure if they refuse it; see
+        `tree_of`.
+        """
         return tree_of(self.text, FINE, "operation", offset=self.start)
 
 
 class Folded(Node):
-    """An operation that was let go: its phrases are read again from its `text` when somebody looks inside."""
+    """An operation without its phrases, which are read again from its `text` on demand."""
 
     text = ""
 
@@ -123,7 +125,7 @@ _NO_CHILDREN: list[Node] = []
 """The children of every token: one list, which stays unchanged."""
 
 _LONG = 64
-"""Characters of a word that hardly comes twice."""
+"""The length from which a word hardly occurs twice."""
 
 
 def leaf(terminal: str, text: str, start: int, offset: int = 0) -> Node:
@@ -138,7 +140,7 @@ def leaf(terminal: str, text: str, start: int, offset: int = 0) -> Node:
 
 @cache
 def tree_parser(coarse: frozenset[str]) -> Parser:
-    """Return the process's parser that makes trees."""
+    """Return the parser of trees, shared in the process."""
     return Parser(TreeBuilder(), coarse)
 
 
@@ -182,7 +184,7 @@ def last_nodes(values: Iterable[Parsed]) -> list[Node]:
 
 
 def folded(root: Node, text: str) -> Node:
-    """Return the tree of a right text with its operations let go: their phrases take many times its memory."""
+    """Return the tree of a valid text without the phrases of its operations, which take many times its memory."""
     if root.name == "operation":
         if isinstance(root, Statement):
             return root

@@ -75,7 +75,7 @@ _KINDS = {
 
 
 def keywords_of_the_grammar() -> Keywords:
-    """Return the words of `mil.lark`, as Lark compiles it. Raise KeyError at a word of unknown kind."""
+    """Return the words of `mil.lark`, compiled by Lark. Raise KeyError at a word of unknown kind."""
     from miltext.syntax.tables import lark_parser, words_of
 
     lark = lark_parser()

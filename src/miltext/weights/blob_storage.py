@@ -46,8 +46,8 @@ _RECORD = struct.Struct("<IIQQQ32x")  # sentinel, dtype, size, absolute offset o
 class Blob(Tensor):
     """One record of a weight file: a tensor whose shape is not known.
 
-    `offset` is its metadata's, which a BlobFileValue names; `size` is in bytes; `padding_bits` of the last byte hold no
-    element; `data` is the packed bytes themselves, in the mapped file, which start at `start`.
+    `offset` is that of its metadata, as in a BlobFileValue; `size` is in bytes; `padding_bits` of the last byte are
+    unused; `data` is the packed bytes themselves, in the mapped file, which start at `start`.
     """
 
     path: Path = field()
@@ -96,10 +96,10 @@ class Blob(Tensor):
 
 
 class BlobFile:
-    """A weight file, mapped read-only: no more of it is in memory than the system chooses to keep.
+    """A weight file, mapped read-only: the system decides how much of it is in memory.
 
-    Data and arrays stay valid after `close`; the mapping lasts as long as the last of them. Nobody may
-    shorten the file meanwhile: replace it, as BlobWriter does.
+    Data and arrays stay valid after `close`; the mapping lasts as long as the last of them. The file must not be
+    shortened meanwhile; it can be replaced, as BlobWriter does.
 
     Raise WeightsError: MIL302 when the file is missing, a link, or not a regular file, MIL303 or MIL304 when it is not
     blob storage version 2.
@@ -119,7 +119,7 @@ class BlobFile:
         self.close()
 
     def close(self) -> None:
-        """Close the file. Blobs and arrays that were read keep it mapped for as long as they live."""
+        """Close the file. Existing blobs and arrays keep it mapped."""
         # Not mmap.close, which would pull the pages from under an array that holds them without a buffer export.
         self._view.release()
 
@@ -132,7 +132,7 @@ class BlobFile:
         return self._count
 
     def __iter__(self) -> Iterator[Blob]:
-        """All records in the order of the file.
+        """Yield all records in the order of the file.
 
         Raise WeightsError: as `blob` does, and MIL307 for more records than the header counts, or for data before its
         record, after which the next place is unknown.
@@ -152,7 +152,7 @@ class BlobFile:
     def blob(self, offset: int) -> Blob:
         """Return the record with its metadata at `offset` bytes.
 
-        Raise WeightsError: MIL305 when no record is there, MIL306 when its type is unknown, its data lies outside the
+        Raise WeightsError: MIL305 without a record there, MIL306 when its type is unknown, its data lies outside the
         file, or its size and padding are not of whole elements.
         """
         self._check_place(offset)
@@ -185,12 +185,11 @@ class BlobFile:
 
 
 class BlobWriter:
-    """A weight file being written, record after record, none of it kept in memory.
+    """A weight file that is written record by record, without keeping it in memory.
 
-    The file grows beside `path` and is moved there by `close`, or by leaving the `with` block; an exception
-    in the block discards it and leaves what was at `path` as it was. `progress` is called with the number of
-    data bytes of each piece written. With `after`, the file begins with all of that file, whose offsets
-    stay as they are; new records follow.
+    The file grows beside `path` and is moved there by `close`, or by leaving the `with` block; an exception in the
+    block discards it and leaves `path` unchanged. `progress` is called with the number of data bytes of each piece
+    written. With `after`, the file begins with the contents of that file at the same offsets; new records follow.
 
     Raise WeightsError (MIL308) for a value that cannot be stored, and OSError when the system cannot write.
     """
@@ -221,7 +220,7 @@ class BlobWriter:
             self.discard()
 
     def close(self) -> None:
-        """Complete the file and move it into place, unless it is done."""
+        """Complete the file and move it to its path, if this has not been done."""
         if self._file.closed:
             return
         with self._staging:
@@ -234,12 +233,12 @@ class BlobWriter:
             self._staging.commit()
 
     def discard(self) -> None:
-        """Remove what was written; `path` stays as it was."""
+        """Remove the written file; `path` stays unchanged."""
         with suppress(OSError), self._staging:
             self._file.close()
 
     def advance(self, size: int) -> None:
-        """Report finished work for so many bytes."""
+        """Report a number of finished bytes."""
         if self._progress:
             self._progress(size)
 
@@ -250,17 +249,17 @@ class BlobWriter:
         return Path(self._file.name)
 
     def last_pieces(self) -> Iterator[bytes]:
-        """Yield the data of the record that was added last, read again."""
+        """Yield the data of the last added record, read again."""
         start = aligned(self._before) + ALIGNMENT
         return pieces_at(self.growing, start, self._end - start)
 
     def take_back(self) -> None:
-        """Forget the record that was added last."""
+        """Remove the last added record."""
         self._end, self._count, self._is_littered = self._before, self._count - 1, True
 
     @property
     def folder(self) -> Path:
-        """The folder of the growing file, which is removed in the end: for other temporary files."""
+        """The folder of the growing file, also for other temporary files, which is removed at the end."""
         return Path(self._file.name).parent
 
     def _begin_with(self, file: BlobFile) -> None:
@@ -288,18 +287,18 @@ class BlobWriter:
             raise refusal(codes.UNSTORABLE_VALUE, str(failure), self.path) from failure
 
     def add_pieces(self, dtype: DType, count: int, pieces: Iterable[bytes]) -> int:
-        """Append the packed bytes of so many elements, as they come, and return the offset of their record."""
+        """Append the packed bytes of a number of elements, piece by piece, and return the offset of their record."""
         size = -(-count * dtype.bits // 8)
         return self._record(dtype, size, size * 8 - count * dtype.bits, pieces)
 
     def add_packed(self, dtype: DType, data: bytes | bytearray | memoryview, padding_bits: int = 0) -> int:
-        """Append bytes as they are, the last `padding_bits` (0 to 7) bits no element's; return the offset."""
+        """Append bytes unchanged, the last `padding_bits` (0 to 7) of them unused; return the offset."""
         view = memoryview(data).cast("B")
         pieces = (view[start : start + CHUNK] for start in range(0, len(view), CHUNK))
         return self._record(dtype, len(view), padding_bits, pieces)
 
     def copy(self, blob: Blob) -> int:
-        """Append another file's record, its data byte for byte, and return its offset here."""
+        """Append a record of another file, byte for byte, and return its offset here."""
         return self.add_pieces(blob.dtype, blob.count, blob.pieces())
 
     def _record(self, dtype: DType, size: int, padding: int, pieces: Iterable[bytes | memoryview]) -> int:
@@ -329,7 +328,7 @@ class BlobWriter:
 
 
 def pieces_at(path: Path, start: int, size: int, most: int = CHUNK) -> Iterator[bytes]:
-    """Yield a stretch of a file. Raise WeightsError (MIL306) if it is gone."""
+    """Yield a range of a file. Raise WeightsError (MIL306) if it is gone."""
     with open(path, "rb", buffering=0) as file:
         file.seek(start)
         for done in range(0, size, most):
@@ -362,7 +361,7 @@ def aligned(position: int) -> int:
 
 
 def _whole(dtype: DType, size: int, padding: int) -> bool:
-    """Whether `size` bytes less `padding` bits are a whole number of elements, none of them in the padding."""
+    """Return whether `size` bytes without `padding` bits are a whole number of elements."""
     bits = size * 8 - padding
     return 0 <= padding < 8 and bits >= 0 and bits % dtype.bits == 0
 

@@ -49,7 +49,7 @@ class KnownRecords(Generic[Known]):
     def find(self, dtype: DType, count: int, pieces: Iterable[bytes]) -> Known | None:
         """Return the known value of a record equal to these packed pieces; None if there is none.
 
-        Pieces are read as long as there is a record that begins like them.
+        Pieces are read as long as a record begins with them.
         """
         kind = dtype, count
         if kind not in self._new:
@@ -59,7 +59,7 @@ class KnownRecords(Generic[Known]):
         return _equal(self._alike.get((*kind, hash(head)), []), pieces)
 
     def _sort(self, kind: tuple[DType, int]) -> None:
-        """Read the beginnings of a kind's records that were added since the last time."""
+        """Read the beginnings of a kind's newly added records."""
         dtype, count = kind
         for record in self._new[kind]:
             with open(record.path, "rb", buffering=0) as file:
@@ -71,7 +71,7 @@ class KnownRecords(Generic[Known]):
 def records_of(file: BlobFile | None) -> KnownRecords[int]:
     """Return the records of a growing weight file, by their offsets; none without a file.
 
-    Of a damaged file, these are the records before the damage, which does not affect additions.
+    In a damaged file, these are the records before the damage, which does not affect additions.
     """
     known = KnownRecords[int]()
     with suppress(WeightsError):

@@ -1,4 +1,4 @@
-"""The weights of a model: the files that its values name, and each weight by name, in a file or in the program."""
+"""The weights of a model: its weight files, and each weight by name, in a file or in the program."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from miltext.schema.tensors import Tensor
 
 FEWEST = 10
-"""The least elements of a constant in coremltools' weight file; smaller ones are settings, not weights."""
+"""The least number of elements of a constant in coremltools' weight file; smaller ones are settings, not weights."""
 
 
 def blob_values(program: Program) -> Iterator[Held]:
@@ -37,7 +37,7 @@ def blob_values(program: Program) -> Iterator[Held]:
 
 
 def is_weight_file(path: Path) -> bool:
-    """Whether a file begins like a weight file."""
+    """Return whether a file begins like a weight file."""
     with suppress(WeightsError), BlobFile(path) as file:
         return (len(file), file.size) == (0, ALIGNMENT) or bool(file.blob(ALIGNMENT))
     return False
@@ -53,10 +53,11 @@ class BlobFolder:
     def __init__(self, model_path: Path | None, progress: Progress | None = None) -> None:
         self.model_path = model_path
         self.progress = progress
+        self._paths: dict[str, Path] = {}
         self._files: dict[Path, BlobFile] = {}
 
     def path(self, file_name: str) -> Path:
-        """Return the real path of the file that a BlobFileValue's fileName names."""
+        """Return the real path of the file in a BlobFileValue's fileName."""
         if self.model_path is None:
             raise refusal(
                 codes.MISSING_WEIGHT_FILE, f"the folder of the weight file `{file_name}` is unknown", "<stdin>"
@@ -64,7 +65,7 @@ class BlobFolder:
         return resolve(file_name, self.model_path)
 
     def blob(self, value: Value) -> Blob:
-        """Return the record that a value in a weight file names; an error names the file below the folder as given."""
+        """Return the record of a value in a weight file; errors name the file below the given folder."""
         try:
             return self._blob(value)
         except WeightsError as failure:
@@ -74,12 +75,14 @@ class BlobFolder:
             raise
 
     def tensor(self, value: Value) -> Tensor | None:
-        """Return the record of a value in a weight file, and of any other the numbers in it; None if it has none."""
+        """Return the record of a value in a weight file, or the immediate numbers of a value; None without numbers."""
         return self.blob(value) if value.WhichOneof("value") == "blobFileValue" else literal(value)
 
     def _blob(self, value: Value) -> Blob:
         named = value.blobFileValue
-        path = self.path(named.fileName)
+        path = self._paths.get(named.fileName)
+        if path is None:
+            path = self._paths[named.fileName] = self.path(named.fileName)
         if path not in self._files:
             self._files[path] = BlobFile(path)
         blob = self._files[path].blob(named.offset)
@@ -97,7 +100,7 @@ class BlobFolder:
 
 
 class LooseFolder(BlobFolder):
-    """A folder of weight files: each under the path that the model names, or under its name alone."""
+    """A folder of weight files, each under its path in the model or under its bare name."""
 
     def path(self, file_name: str) -> Path:
         try:
@@ -204,7 +207,7 @@ def _weight(held: Held) -> Weight | None:
 
 
 def _unlike(name: str, taken: Mapping[str, object]) -> str:
-    """Return the name, with a number if two values of a function share it, for example in sibling blocks."""
+    """Return the name, with a number if two values of a function share it, as in sibling blocks."""
     numbered = (f"{name}@{number}" for number in count(2))
     return next(each for each in chain([name], numbered) if each not in taken)
 

@@ -1,4 +1,4 @@
-"""The paths of weight files, as values name them, in a model's folder."""
+"""The paths of weight files in values, and in a model's folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MODEL_PATH = "@model_path"
 
 
 def resolve(file_name: str, model_path: Path) -> Path:
-    """Return the real path of the weight file that a BlobFileValue names, inside the folder `model_path`.
+    """Return the real path of a BlobFileValue's weight file, inside the folder `model_path`.
 
     Raise WeightsError: MIL301 for a name that does not start with `@model_path/`, contains a `..`, a backslash, a drive
     letter or a NUL, names a folder, or leads outside through a link; MIL302 for a file that is missing or not regular.
@@ -42,14 +42,14 @@ def resolve(file_name: str, model_path: Path) -> Path:
 
 
 def suspicion(file_name: str) -> str | None:
-    """Return the reason why a weight file may not have a fileName; None if it may."""
+    """Return the reason why a fileName is not allowed; None for an allowed one."""
     start, _, rest = file_name.partition("/")
     return f"does not start with {MODEL_PATH}/ and a path" if start != MODEL_PATH or not rest else escape(file_name)
 
 
 @lru_cache(maxsize=1 << 8)
 def escape(file_name: str) -> str | None:
-    """Return the reason why a fileName cannot be a file inside a model's folder, with any beginning; None if it can."""
+    """Return the reason why a fileName without its prefix leads outside of a model's folder; None if it does not."""
     path = file_name.removeprefix(f"{MODEL_PATH}/")
     parts = path.split("/")
     reasons = {

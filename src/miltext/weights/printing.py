@@ -1,4 +1,4 @@
-"""Weights in printed text: as values or digests in place of the file, or with a comment about the file's contents."""
+"""Weights in printed text: as values or digests in place of the file, or with a comment about their contents."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from miltext.weights.blob_storage import Blob
 
 Spell: TypeAlias = "Callable[[Value], str | None]"
-"""Spell a value in a weight file in place of the file and the offset."""
+"""A function that spells a value in a weight file in place of the file and the offset."""
 
 DIGITS = 16
-"""The hexadecimal digits shown of a weight's digest: enough to distinguish weights."""
+"""The number of shown hexadecimal digits of a weight's digest, enough to distinguish weights."""
 
 
 def inline_weights(program: Program, folder: BlobFolder, most: int | None = None) -> Program:
@@ -71,7 +71,7 @@ class AnnotatingPrinter(Printer):
         return super()._element(value, implied)
 
     def _annotated(self, piece: str) -> str:
-        """Return the piece, if it ends a line, with the comments noted since the last end of a line."""
+        """Return the piece; at the end of a line, with the comments recorded for that line."""
         if not self._seen or not piece.endswith("\n"):
             return piece
         seen, self._seen = self._seen, []
@@ -106,7 +106,7 @@ class Digests:
     """Spells weights as `$elided(262144, "sha256:0123456789abcdef")`: the number of elements, and the digest.
 
     `folder` stands for `@model_path`. Raise WeightsError for an unreadable weight; or, with `on_unread`, call that with
-    the error and spell none. `progress` gets the number of read bytes.
+    the error instead. `progress` gets the number of read bytes.
     """
 
     def __init__(

@@ -20,8 +20,8 @@ class Statistics(NamedTuple):
 def statistics(tensor: Tensor, progress: Progress | None = None) -> Statistics | None:
     """Return the Statistics of a tensor's values, None if it has none; a NaN among them makes all three NaN.
 
-    The tensor is worked through in chunks; sums of floats are in double precision, of integers exact. `progress` is
-    called with the number of bytes of each chunk.
+    The tensor is read in chunks; sums of floats are in double precision, sums of integers exact. `progress` is called
+    with the number of bytes of each chunk.
     """
     import numpy as np
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def used_sizes(programs: Iterable[Program]) -> dict[str, dict[int, int]]:
-    """Return the bytes of data at each offset that values name, by fileName.
+    """Return the number of bytes of data at each offset in values, by fileName.
 
-    They are computed from the types of the values: no file is read.
+    They are computed from the types of the values; no file is read.
     """
     found: dict[str, dict[int, int]] = {}
     for program in programs:
@@ -29,13 +29,13 @@ def used_sizes(programs: Iterable[Program]) -> dict[str, dict[int, int]]:
 
 
 def value_size(value: Value) -> int:
-    """Return the bytes in a weight file of a value of a known type and shape, 0 for another."""
+    """Return the number of bytes of a value of a known type and shape in a weight file, 0 for another."""
     form = tensor_form(value.type)
     return packed_size(prod(form[1]), form[0].bits) if form else 0
 
 
 def used_bytes(sizes: dict[int, int]) -> int:
-    """Return the bytes of a weight file with only these records, whose sizes are given by offset."""
+    """Return the size of a weight file with only these records, whose sizes are given by offset."""
     return layout(sizes[offset] for offset in sorted(sizes))[1]
 
 

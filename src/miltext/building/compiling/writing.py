@@ -16,13 +16,13 @@ from miltext.building.compiling.judging import refuse, warnings_of
 from miltext.building.decompiling import order_inputs, strip, take_shapes
 from miltext.building.new_model import ml_programs, models_with_programs
 from miltext.building.overlaying import own_model
-from miltext.building.writing import place_of, serialized, write_weights
+from miltext.building.writing import place_of, serialized, unedited, write_weights
 from miltext.compiled import analytics
 from miltext.compiled.coremldata import FILE_NAME, NAMES, TEXT, WHOLE_STAGES, coremldata, names_data
 from miltext.compiled.metadata import metadata
 from miltext.compiled.metadata_json import FILE_NAME as METADATA
 from miltext.diagnostics import MiltextError, codes, warning
-from miltext.files.contents import kind_of_model, parse_spec, stages
+from miltext.files.contents import kind_of_model, stages
 from miltext.files.refusals import BlamedPart, refusal
 from miltext.files.staging import Staging
 from miltext.files.writing import copy_file, write_new
@@ -180,10 +180,8 @@ def _source(new: NewModel) -> tuple[bytes, str]:
     It is the model's own file if unchanged, else a package's.
     """
     data = serialized(uncompiled(new))
-    if new.origin is not None:
-        origin = new.origin.read_bytes()
-        if serialized(parse_spec(origin, str(new.origin))) == data:
-            return origin, new.origin.stem
+    if new.origin is not None and (origin := unedited(data, new.origin)) is not None:
+        return origin, new.origin.stem
     return data, place_of(new).stem
 
 

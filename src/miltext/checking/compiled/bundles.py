@@ -31,7 +31,6 @@ from miltext.diagnostics import Diagnostic, MiltextError, ModelError, codes, err
 from miltext.diagnostics.wording import listed
 from miltext.files.contents import pipeline_of, read_inside
 from miltext.files.refusals import refusal
-from miltext.parsing.parser import parse_tree
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.syntax.lexer import dialect_of
@@ -45,10 +44,10 @@ if TYPE_CHECKING:
 
 
 STAGE = re.compile(r"model\d+")
-"""How the folder of a pipeline's model is called."""
+"""The form of the folder names of a pipeline's models."""
 
 _MOST_NAMED = 10
-"""How many unknown files a note names."""
+"""The number of unknown files named in a note."""
 
 
 class FileFindings(NamedTuple):
@@ -101,7 +100,7 @@ class _Check:
             yield from self._other_files()
 
     def text(self, name: str) -> str | None:
-        """Return the text that places in a file are in."""
+        """Return the text to which places in a file refer."""
         if name == TEXT:
             return self.bundle.text
         return self._metadata_text if name == METADATA else None
@@ -203,7 +202,7 @@ class _Check:
         if isinstance(stored, ModelError):
             return
         found = [*program_findings(program, stored.specification_version, stored.description, dialect_of(text))]
-        for told in located(found, parse_tree(text, whole=True).root) if found else ():
+        for told in located(found, text):
             yield TEXT, told
 
     # ---- the folder
@@ -279,7 +278,7 @@ def _missing(name: str, why: str) -> ModelError:
 
 
 def _unread(code: str, failure: ModelError, tell: Callable[..., Diagnostic]) -> Diagnostic:
-    """Return the diagnostic of an unreadable file; a note where git-lfs has it."""
+    """Return the diagnostic of an unreadable file; a note if git-lfs has it."""
     said = failure.diagnostics[0]
     made = tell(code, said.message, None, *said.notes)
     return made._replace(severity="note") if said.code == codes.LFS_POINTER_OF_MODEL else made

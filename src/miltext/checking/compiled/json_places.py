@@ -1,4 +1,4 @@
-"""Where the keys and entries of a JSON text stand."""
+"""The places of keys and entries in a JSON text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]|[^\s{}\[\],:"]+')
 
 
 def places(text: str) -> dict[Way, Span]:
-    """Return where each key of an object and each entry of a list begins, by the way to it, in a JSON text."""
+    """Return the beginning of each key of an object and each entry of a list in a JSON text, by its path."""
     found: dict[Way, Span] = {}
     way: list[str | int | None] = []  # of each object and list around: the key or index being read
     for match in _TOKEN.finditer(text):

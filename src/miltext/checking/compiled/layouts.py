@@ -23,7 +23,7 @@ WORDS = {
     "zeros": "the 28 bytes after the specification version",
     "end": "what follows the description",
 }
-"""The names of the parts that follow from others; the other parts are compared with those in the other files."""
+"""The names of the parts that follow from other parts; the rest is compared with the other files."""
 
 
 def layout_findings(found: CoremlData, functions: int, stages: Sequence[CoremlData | None]) -> Iterator[Diagnostic]:
@@ -45,7 +45,9 @@ def layout_findings(found: CoremlData, functions: int, stages: Sequence[CoremlDa
 
 
 def unknown_fields(found: CoremlData) -> Iterator[Diagnostic]:
-    """Yield that the description has fields that the schema does not; of a whole Model, it has not all kinds."""
+    """Yield the finding about a description with fields that the schema lacks; a whole Model also has kinds that it
+    lacks.
+    """
     if found.is_whole:
         return
     held = ModelDescription.FromString(found.held)

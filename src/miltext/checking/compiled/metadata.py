@@ -46,10 +46,10 @@ SEEN = {"colorspace": "RGB"}
 """The values seen in an image, which other images do not have."""
 
 _LONG = 100
-"""The most characters of a value that a message quotes."""
+"""The greatest number of quoted characters of a value in a message."""
 
 _MOST_COUNTS = 5
-"""How many counts of operations a message names."""
+"""The number of counts of operations in a message."""
 
 
 class Unlike(NamedTuple):

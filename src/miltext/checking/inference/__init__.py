@@ -1,7 +1,7 @@
 """The types of operations' outputs, inferred from their inputs.
 
-`infer_types` goes over a Program. A rule returns nothing where it is not sure, so that its results can be compared with
-the types declared in a Program.
+`infer_types` infers a whole Program. A rule returns nothing in doubt, so that its results can be compared with the
+declared types of a Program.
 """
 
 from __future__ import annotations

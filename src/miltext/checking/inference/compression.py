@@ -18,7 +18,7 @@ from miltext.schema.types import Dimension, Shape, TensorType, Type, compatible,
 
 @rule("quantize")
 def quantize(op: Arguments) -> Sequence[Type]:
-    """Return the shape of `input`, of the data type that `output_dtype` names, which `zero_point` has."""
+    """Return the shape of `input` in the data type of `output_dtype`, which must be that of `zero_point`."""
     dtype = named(op.scalar("output_dtype", str))
     if op.has("zero_point") and (other := op.tensor("zero_point").dtype) != dtype:
         clause = f"names {dtype}, but `zero_point` is {other}: they must be of one data type"
@@ -47,11 +47,11 @@ def affine_dequantize(op: Arguments) -> Sequence[Type]:
 
 
 def _hold_axis(op: Arguments) -> None:
-    """Require `axis` exactly where `scale` is a vector. Raise InputConflict."""
+    """Require `axis` if and only if `scale` is a vector. Raise InputConflict."""
     if op.has("axis") and not op.shape("scale"):
         raise InputConflict("must be left out where `scale` is a scalar", "axis", "scale")
     if op.shape("scale") and not op.has("axis"):
-        raise InputConflict("is a vector, so `axis` must say along which dimension of `input` it goes", "scale")
+        raise InputConflict("is a vector, so `axis` must give its dimension of `input`", "scale")
 
 
 def _hold_scales(op: Arguments, data: str) -> None:
@@ -82,7 +82,7 @@ def blockwise_shift_scale(op: Arguments) -> Sequence[Type]:
 
 @rule("constexpr_sparse_blockwise_shift_scale")
 def sparse_blockwise_shift_scale(op: Arguments) -> Sequence[Type]:
-    """Return the mask as it is, and the data in the data type of `scale`."""
+    """Return the unchanged mask, and the data in the data type of `scale`."""
     _hold_entries(op, "nonzero_data", "data_mask")
     _hold_blocks(op, op.shape("data_mask"), "data_mask")
     _hold_offset(op, "nonzero_data")
@@ -149,14 +149,14 @@ def _looked_up(op: Arguments, name: str, indices: TensorType) -> Shape:
     if size == 1:
         return indices.shape
     if not op.has("vector_axis"):
-        clause = f"has vectors of {size}, so `vector_axis` must say along which dimension of `{name}` they go"
+        clause = f"has vectors of {size}, so `vector_axis` must give their dimension of `{name}`"
         raise InputConflict(clause, "lut")
     axis = op.axis(len(indices.shape), name="vector_axis")
     return replaced(indices.shape, axis, linear(indices.shape[axis], size))
 
 
 def _hold_tables(name: str, indices: TensorType, tables: Sequence[Dimension], entries: Dimension) -> None:
-    """Require a table, or tables for blocks, to fit the indices looked up in it. Raise InputConflict."""
+    """Require a table, or tables for blocks, that match the indices. Raise InputConflict."""
     rank = len(indices.shape)
     if len(tables) != rank:
         clause = f"must be of rank {rank + 2}, two more than `{name}`, not {len(tables) + 2}"
@@ -183,7 +183,9 @@ def sparse_to_dense(op: Arguments) -> Sequence[Type]:
 
 
 def _hold_bytes(op: Arguments, name: str, shape: Shape, bits: int) -> None:
-    """Require as many bytes as elements of so many bits take in `shape`; some writers give each index a whole byte."""
+    """Require the number of bytes for elements of a number of bits in `shape`; some writers use a byte for each
+    index.
+    """
     total, [given] = count(shape), op.shape(name, 1)
     if total is None or given is None or (name == "indices" and given == total):
         return
@@ -197,7 +199,7 @@ def _hold_last_bits(op: Arguments, shape: Shape) -> None:
     """Require zeros for the bits of the last byte after the last element. Raise InputConflict."""
     total, bits = count(shape), _whole_numbers(op, "mask")
     if total is not None and bits and total % 8 and bits[-1] >> total % 8:
-        clause = f"has bits set after those of the {total} elements of `shape`"
+        clause = f"has set bits after the {total} elements of `shape`"
         raise InputConflict(clause, "mask", "shape", code=codes.VALUE_OUT_OF_RANGE)
 
 

@@ -39,7 +39,7 @@ def while_loop(op: Arguments) -> Sequence[Type]:
 
 
 def _either(*ways: Sequence[Type]) -> Sequence[Type]:
-    """Return the joined types of the values of one of two ways, which must return equally many."""
+    """Return the joined types of the values of two branches, which must return the same number of values."""
     if len(ways) != 2 or len(ways[0]) != len(ways[1]):
         raise Unknown
     return [join(*types) for types in zip(*ways, strict=True)]
@@ -53,7 +53,7 @@ def make_list(op: Arguments) -> Sequence[Type]:
 
 
 def _element_size(operand: Operand, place: int) -> Dimension:
-    """Return one size out of a shape, None for a size known only by a name."""
+    """Return a size of a shape, None for a size known only by name."""
     if isinstance(operand.type, TensorType) and operand.type.shape:
         given = f"a tensor of shape {show(operand.type.shape)}"
         raise InputConflict(
@@ -70,13 +70,13 @@ def _element_size(operand: Operand, place: int) -> Dimension:
 
 @rule("list_write")
 def list_write(op: Arguments) -> Sequence[Type]:
-    """Return a list of the same elements, of which `value` is one."""
+    """Return a list of the same elements as `value`."""
     return [_list_with(op, op.type("value"))]
 
 
 @rule("list_scatter")
 def list_scatter(op: Arguments) -> Sequence[Type]:
-    """Return a list of the same elements, several of which `value` has side by side."""
+    """Return a list of the same elements, several of which `value` contains along its first dimension."""
     value = op.tensor("value")
     return [_list_with(op, TensorType(value.dtype, value.shape[1:]))]
 
@@ -97,7 +97,7 @@ def list_read(op: Arguments) -> Sequence[Type]:
 
 @rule("list_gather")
 def list_gather(op: Arguments) -> Sequence[Type]:
-    """Return the elements at `indices`, in a dimension before their own."""
+    """Return the elements at `indices`, along a new first dimension."""
     element = expect(expect(op.type("ls"), ListType).element, TensorType)
     return tensor(element.dtype, *op.shape("indices", 1), *element.shape)
 
@@ -116,7 +116,7 @@ def read_state(op: Arguments) -> Sequence[Type]:
 
 @rule("write_state")
 def write_state(op: Arguments) -> Sequence[Type]:
-    """Return nothing; the written value has the type that the state contains."""
+    """Return nothing; the written value must have the type of the state's contents."""
     state = op.type("input") if op.has("input") else None
     data = op.type("data") if op.has("data") else None
     if isinstance(state, StateType) and not compatible(state.wrapped, data):

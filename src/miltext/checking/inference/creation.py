@@ -1,4 +1,4 @@
-"""Rules for ops that make tensors out of shapes or numbers."""
+"""Rules for ops that create tensors from shapes or numbers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ TYPED_BY = {
     "random_normal": ("mean", "stddev"),
     "random_uniform": ("low", "high"),
 }
-"""The parameters whose shared data type is the data type of the tensor."""
+"""The parameters whose common data type is that of the tensor."""
 
 
 @rule(*TYPED_BY)
 def filled(op: Arguments) -> Sequence[Type]:
-    """Return a tensor of the shape given, with the data type of its filling (fp32 by default)."""
+    """Return a tensor of the given shape, with the data type of its value (fp32 by default)."""
     dtypes = {name: op.tensor(name).dtype for name in TYPED_BY[op.op_type] if op.has(name)}
     for name, dtype in dtypes.items():
         first, other = next(iter(dtypes.items()))
@@ -55,7 +55,7 @@ def random_categorical(op: Arguments) -> Sequence[Type]:
 def range_1d(op: Arguments) -> Sequence[Type]:
     """Return the numbers from `start` to before `end`, `step` apart, of their data type.
 
-    coremltools 9.0 computes the numbers of a known range in fp64; later versions compute them in that data type.
+    coremltools 9.0 computes the numbers of a known range in fp64; later versions use that data type.
     """
     dtype = op.tensor("start").dtype
     start, end, step = (_bound(op, name) for name in ("start", "end", "step"))

@@ -24,7 +24,7 @@ SAME_TYPE = {
 }
 
 SAME_SLOPE = 1e-5
-"""How far apart slopes may be that coremltools takes for one."""
+"""The greatest difference between slopes that coremltools treats as equal."""
 
 _TYPE_OF = {op_type: name for name, op_types in SAME_TYPE.items() for op_type in op_types.split()}
 
@@ -37,7 +37,7 @@ def same_type(op: Arguments) -> Sequence[Type]:
 
 @rule("clip")
 def clip(op: Arguments) -> Sequence[Type]:
-    """Return the type of `x`; `alpha` is the least that it may be, `beta` the most, larger than that since ios17."""
+    """Return the type of `x`; since ios17, `beta`, the upper bound, must exceed `alpha`, the lower one."""
     low, high = (number(op.all(name)[0].value) for name in ("alpha", "beta"))
     strict = op.since("ios17")
     if low is not None and high is not None and (low >= high if strict else low > high):
@@ -79,7 +79,7 @@ _SHAPE_OF_AND_NAMED = {
 
 @rule(*_SHAPE_OF_AND_NAMED)
 def cast(op: Arguments) -> Sequence[Type]:
-    """Return the shape of one parameter, of the data type that another names."""
+    """Return the shape of a parameter, in the data type that another parameter names."""
     shaped, naming = _SHAPE_OF_AND_NAMED[op.op_type]
     return [TensorType(named(op.scalar(naming, str)), op.shape(shaped))]
 
@@ -126,7 +126,9 @@ REDUCTIONS = "l1_norm l2_norm log_sum log_sum_exp max mean min prod sum sum_squa
 
 @rule(*(f"reduce_{name}" for name in REDUCTIONS.split()))
 def reduction(op: Arguments) -> Sequence[Type]:
-    """Return `x` without the dimensions in `axes` (all by default; none of no axes), or with ones in their place."""
+    """Return `x` without the dimensions in `axes` (all by default, none for an empty list), or with 1 in their
+    place.
+    """
     axes = op.vector("axes", int) if op.has("axes") else range(len(op.shape("x")))
     return [TensorType(op.tensor("x").dtype, _reduced(op, axes))]
 

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 
 
 ROUNDING = 1e-6
-"""The most that a product of a size and a factor, both exact, may be off as fp32.
-
-coremltools makes a factor of two sizes, and adds 1e-4 to the size to return, so that rounding down gives it
+"""The greatest error in fp32 of the product of an exact size and an exact factor. coremltools computes a factor from
+two sizes, after adding 1e-4 to the requested size, so that rounding down returns that size
 (`converters/mil/frontend/torch/ops.py`).
 """
 
@@ -48,7 +47,7 @@ def _scaled(op: Arguments, size: Dimension, name: str) -> Dimension:
 
 @rule("resize_nearest_neighbor", "resize_bilinear")
 def resize_to_size(op: Arguments) -> Sequence[Type]:
-    """Return the height and width given (1 by default for the bilinear one)."""
+    """Return the given height and width (1 by default for the bilinear one)."""
     default = 1 if op.op_type == "resize_bilinear" else None
     *rest, _, _ = op.shape("x", least=2)
     size = [op.scalar(name, int, default) for name in ("target_size_height", "target_size_width")]
@@ -57,7 +56,7 @@ def resize_to_size(op: Arguments) -> Sequence[Type]:
 
 @rule("resize")
 def resize(op: Arguments) -> Sequence[Type]:
-    """Return the last `resized_dims` dimensions as `shape` ends; 0 keeps one."""
+    """Return `x` with its last `resized_dims` dimensions from `shape`, where 0 keeps a size."""
     x, sizes, resized = op.tensor("x"), op.sizes("shape"), op.scalar("resized_dims", int)
     if len(sizes) > len(x.shape):
         clause = f"says {len(sizes)} sizes, more than the {len(x.shape)} of `x`"
@@ -71,7 +70,7 @@ def resize(op: Arguments) -> Sequence[Type]:
 
 @rule("crop_resize")
 def crop_resize(op: Arguments) -> Sequence[Type]:
-    """Return a picture of the size given (1 by default) for each region, and before ios17 also for each picture."""
+    """Return a picture of the given size (1 by default) for each region, before ios17 also for each picture."""
     n, c, _, _ = op.shape("x", 4)
     size = op.scalar("target_height", int, 1), op.scalar("target_width", int, 1)
     dtype = op.tensor("x").dtype
@@ -81,10 +80,10 @@ def crop_resize(op: Arguments) -> Sequence[Type]:
 
 
 def _boxes(op: Arguments, pictures: Dimension) -> Dimension:
-    """Return the number of boxes: boxes of the first pictures, where no `box_indices` states the pictures."""
+    """Return the number of boxes; without `box_indices`, box i belongs to picture i."""
     boxes = op.shape("boxes", least=1)[0]
     if not op.has("box_indices") and boxes is not None and pictures is not None and boxes > pictures:
-        clause = f"has {boxes} boxes, and `x` {pictures} in its batch; say in `box_indices` which of them each is in"
+        clause = f"has {boxes} boxes, and `x` {pictures} in its batch; give the picture of each box in `box_indices`"
         raise InputConflict(clause, "boxes", "x", code=codes.WRONG_ARGUMENT_SHAPE)
     if op.scalar("normalized_coordinates", bool, False) and op.tensor("boxes").dtype == "uint16":
         clause = "takes `fp16` or `fp32`, not `uint16`, where `normalized_coordinates` is true"
@@ -94,7 +93,7 @@ def _boxes(op: Arguments, pictures: Dimension) -> Dimension:
 
 @rule("affine")
 def affine(op: Arguments) -> Sequence[Type]:
-    """Return batch and channels, and the height and width given."""
+    """Return batch and channels, and the given height and width."""
     n, c, _, _ = op.shape("x", 4)
     return tensor(op.tensor("x").dtype, n, c, op.scalar("output_height", int), op.scalar("output_width", int))
 

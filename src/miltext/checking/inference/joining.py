@@ -1,4 +1,4 @@
-"""Rules for ops that put tensors together or take one apart: concat, stack, split."""
+"""Rules for ops that join or split tensors: concat, stack, split."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from miltext.diagnostics import codes
 from miltext.schema.types import Dimension, Shape, TensorType, Type, show
 
 MOST_PARTS = 10_000
-"""The most outputs that a split may declare before the number counts as a slip."""
+"""The greatest number of outputs of a split; a greater one counts as a mistake."""
 
 
 @rule("concat")
 def concat(op: Arguments) -> Sequence[Type]:
-    """Return the sum along `axis`; the other dimensions agree. Scalars give a vector."""
+    """Return the sum of sizes at `axis`; the other dimensions must be equal. Scalars become a vector."""
     dtype, shapes = _agreeing(op)
     shapes = [shape or (1,) for shape in shapes]
     axis = axis_of(op, len(shapes[0]), "values")
@@ -68,9 +68,9 @@ def _common(shapes: Sequence[Shape], why: str = "", *, free: int | None = None) 
 
 
 def _odd(column: Sequence[object]) -> tuple[int, int] | None:
-    """Return the place of the first unusual value, and a place of the most common one; None if all are alike.
+    """Return the index of the first unusual value, and an index of the most common one; None if all are equal.
 
-    None among the values is unknown.
+    A None among the values is unknown.
     """
     known = Counter(each for each in column if each is not None)
     if len(known) < 2:
@@ -87,7 +87,7 @@ def _clash(what: str, place: int, has: str, usual: int, others: str, code: str =
 
 @rule("split")
 def split(op: Arguments) -> Sequence[Type]:
-    """Return parts of `x` along `axis`: of the sizes given, or of equal size."""
+    """Return parts of `x` along `axis`: of the given sizes, or of equal sizes."""
     x = op.tensor("x")
     axis = op.axis(len(x.shape))
     if op.has("split_sizes"):

@@ -1,4 +1,4 @@
-"""Rules for layers that slide or step: convolution, pooling, recurrence; and for normalization."""
+"""Rules for layers: convolution, pooling, recurrence, normalization."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from miltext.schema.types import Dimension, Shape, TensorType, Type, compatible,
 
 @rule("conv", "conv_quantized")
 def conv(op: Arguments) -> Sequence[Type]:
-    """Return batch, the weight's output channels, and the spatial dimensions that padding, strides, dilations leave."""
+    """Return batch, output channels of the weight, and spatial dimensions after padding, strides and dilations."""
     n, c, *spatial = op.shape("x", least=2)
     outputs, inputs, *kernel = op.shape("weight", least=2)
     groups = op.scalar("groups", int, 1, least=1)
@@ -40,7 +40,7 @@ def _split(name: str, channels: Dimension, groups: int) -> None:
 
 @rule("max_pool", "avg_pool", "l2_pool")
 def pool(op: Arguments) -> Sequence[Type]:
-    """Return batch and channels, and the spatial dimensions as padding and strides leave them."""
+    """Return batch and channels, and the spatial dimensions after padding and strides."""
     n, c, *spatial = op.shape("x", least=2)
     kernel = op.vector("kernel_sizes", int, least=1)
     _hold_ceiling(op, len(spatial))
@@ -52,10 +52,10 @@ def _hold_ceiling(op: Arguments, rank: int) -> None:
     if not op.scalar("ceil_mode", bool, False):
         return
     if rank > 2:
-        clause = f"is true, which goes with one or two spatial dimensions; `x` has {rank}"
+        clause = f"is true, which requires one or two spatial dimensions; `x` has {rank}"
         raise InputConflict(clause, "ceil_mode", "x", code=codes.VALUE_OUT_OF_RANGE)
     if op.scalar("pad_type", str).lower() == "same":
-        clause = 'is true, which goes with a `pad_type` of "valid" or "custom", not "same"'
+        clause = 'is true, which requires a `pad_type` of "valid" or "custom", not "same"'
         raise InputConflict(clause, "ceil_mode", "pad_type", code=codes.VALUE_OUT_OF_RANGE)
     pads = op.vector("pad", int, 2 * rank, 0)
     for before, after in zip(pads[::2], pads[1::2], strict=True):
@@ -90,7 +90,7 @@ def _windows(
 def _no_window(
     op: Arguments, place: int, size: Dimension, reach: Dimension, padding: int, dilation: int
 ) -> InputConflict:
-    """Return the conflict of a kernel that is too large, or is spread too wide."""
+    """Return the conflict of a kernel that is too large, by itself or by its dilations."""
     kernel = "weight" if op.has("weight") else "kernel_sizes"
     padded = f" and {padding} of padding" if padding else ""
     clause = f"spans {reach} at axis {place + 2}, where `x` has only {size}{padded}"
@@ -99,7 +99,7 @@ def _no_window(
 
 
 def _paddings(op: Arguments, pad_type: str, rank: int) -> list[int]:
-    """Return how much is added to each spatial dimension, before and after it."""
+    """Return the padding of each spatial dimension, before and after it."""
     if pad_type == "valid":
         _doubt_padding(op)
         return [0] * rank
@@ -110,7 +110,7 @@ def _paddings(op: Arguments, pad_type: str, rank: int) -> list[int]:
 
 
 def _doubt_padding(op: Arguments) -> None:
-    """Doubt a `pad` without effect; exporters write one beside a `pad_type` of their choice."""
+    """Doubt a `pad` without effect; exporters write one beside any `pad_type`."""
     if op.has("pad") and not op.has("pad_type") and any(amounts := row_of(op, "pad")):
         clause = f'is {[*amounts]} and has no effect, as `pad_type` is left out; write `pad_type = "custom"` beside it'
         op.doubt(clause, "pad", code=codes.VALUE_OUT_OF_RANGE)
@@ -138,7 +138,7 @@ def conv_transpose(op: Arguments) -> Sequence[Type]:
     outputs = linear(per_group, groups)
     _split("x", c, groups)
     if op.has("bias") and not compatible(op.shape("bias", 1), (outputs,)):
-        clause = f"must be of shape [{outputs}], not {show(op.shape('bias'))}: so many channels come out"
+        clause = f"must be of shape [{outputs}], not {show(op.shape('bias'))}: one number for each output channel"
         raise InputConflict(clause, "bias", *op.given("weight", "groups"), code=codes.WRONG_ARGUMENT_SHAPE)
     if op.has("output_shape"):
         stated = _stated(op, (n, outputs), len(spatial))
@@ -149,7 +149,7 @@ def conv_transpose(op: Arguments) -> Sequence[Type]:
 
 
 def _stated(op: Arguments, begins: Shape, spatial: int) -> Shape:
-    """Return the `output_shape`, which must begin with batch and channels, before so many spatial sizes."""
+    """Return the spatial sizes of `output_shape`, which must begin with batch and channels."""
     stated = op.vector("output_shape", int, len(begins) + spatial, least=1)
     if not compatible(stated[:2], begins):
         clause = f"must begin with {show(begins)}, batch and channels, not with {show(stated[:2])}"
@@ -158,10 +158,11 @@ def _stated(op: Arguments, begins: Shape, spatial: int) -> Shape:
 
 
 def _hold_stated(op: Arguments, stated: Shape, spatial: Sequence[Dimension], kernel: Sequence[Dimension]) -> None:
-    """Require sizes of `output_shape` within the extent of the data: the spread of `x`, and the rest of a last step.
+    """Require sizes of `output_shape` within the full output: the extent of `x` after strides, and the rest of a last
+    step.
 
-    Frameworks have no more after that than a stride or a dilation (PyTorch's `output_padding`, and TensorFlow's
-    `output_shape`, which has less of it). Sizes left out of it are a crop. coremltools 9.0 takes any size.
+    Frameworks add less than a stride or a dilation to it (PyTorch's `output_padding`, TensorFlow's `output_shape`).
+    Smaller sizes are a crop. coremltools 9.0 takes any size.
     """
     pad_type, rank = op.scalar("pad_type", str, "valid"), len(spatial)
     strides, dilations = (op.vector(name, int, rank, 1, least=1) for name in ("strides", "dilations"))
@@ -172,7 +173,7 @@ def _hold_stated(op: Arguments, stated: Shape, spatial: Sequence[Dimension], ker
             continue
         most = max(whole + max(stride, dilation) - 1, before * stride if pad_type == "same" else 0)
         if size > most:
-            clause = f"asks for {size} at axis {axis}, and what `x` is spread over is {most} long there at most"
+            clause = f"requests {size} at axis {axis}, but the output for `x` has at most {most} there"
             beside = op.given("x", "weight", "strides", "dilations")
             raise InputConflict(clause, "output_shape", *beside, code=codes.VALUE_OUT_OF_RANGE)
 
@@ -198,13 +199,13 @@ def _spread(op: Arguments, spatial: Sequence[Dimension], kernel: Sequence[Dimens
 
 @rule("rnn", "gru")
 def recurrent(op: Arguments) -> Sequence[Type]:
-    """Return the outputs, all or the last, and the state."""
+    """Return all outputs or the last one, and the state."""
     return _states(op, op.shape("weight_hh", 2)[1])[:2]
 
 
 @rule("lstm")
 def lstm(op: Arguments) -> Sequence[Type]:
-    """Return the outputs, all or the last, and the two states; both directions side by side."""
+    """Return all outputs or the last one, and the two states; both directions are concatenated."""
     both = op.scalar("direction", str, "forward") == "bidirectional"
     if both and not (op.has("weight_ih_back") and op.has("weight_hh_back")):
         clause = 'is "bidirectional", which requires `weight_ih_back` and `weight_hh_back`'
@@ -233,7 +234,7 @@ def _states(op: Arguments, hidden: Dimension) -> list[Type]:
 def layer_norm(op: Arguments) -> Sequence[Type]:
     """Return the type of `x`; `gamma` and `beta` have its sizes along `axes`.
 
-    coremltools 9.0 looks at `gamma` twice and never at `beta`, which 9.1 fixes: no converter makes them differ.
+    coremltools 9.0 checks `gamma` twice and not `beta`, which 9.1 fixes; no converter makes them differ.
     """
     x = op.tensor("x")
     normalized = _along(op, x.shape)

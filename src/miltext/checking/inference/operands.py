@@ -37,10 +37,10 @@ class Unknown(Exception):
 
 
 class InputClash(NamedTuple):
-    """The reason why an op cannot take its inputs: a clause that begins with the name of the parameter at fault.
+    """The reason why an op rejects its inputs: a clause after the name of the wrong parameter.
 
-    Without a parameter, the clause is about all of them together. `place` is the place of the wrong operand among the
-    operands of the parameter; `beside` are the parameters that determine the right value.
+    Without a parameter, the clause is about all inputs. `place` is the place of the wrong operand among the operands of
+    the parameter; `beside` are the parameters that determine the right value.
     """
 
     clause: str
@@ -52,7 +52,7 @@ class InputClash(NamedTuple):
 
 
 class InputConflict(ValueError):
-    """An op cannot take its inputs; `clash` contains the reason, with an InputClash's arguments."""
+    """An op rejects its inputs; `clash` contains the reason, with an InputClash's arguments."""
 
     def __init__(self, clause: str, parameter: str | None = None, *beside: str, **facts: Any) -> None:
         super().__init__(clause)
@@ -60,9 +60,9 @@ class InputConflict(ValueError):
 
 
 class Operand:
-    """One operand of an argument: its type, and its value, read only on demand.
+    """An operand: its type, and its value, which is read on demand.
 
-    `constant` is true if the value is settled when the program is compiled, known here or not.
+    `constant` is true for a compile-time constant, even with an unknown value.
     """
 
     __slots__ = ("_read", "_value", "constant", "type")
@@ -76,7 +76,7 @@ class Operand:
         self._value = value
 
     def settle(self, type: Type, read: Callable[[], Value]) -> None:
-        """State the type and the value of a constant that were open."""
+        """Set the type and the value of a constant that were open."""
         self.type = type
         self._read = read
 
@@ -97,11 +97,10 @@ class NestedBlock(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Arguments:
-    """The operands of one op, by parameter.
+    """The operands of an op, by parameter.
 
-    Each accessor returns exactly the form that its rule needs: the kind, the rank, the number of elements. It raises
-    Unknown for a missing, unknown or different operand, so that no rule meets an unexpected value. `doubts` are odd but
-    valid arguments that a rule found.
+    Each accessor checks the kind, the rank and the number of elements that its rule needs, and raises Unknown for a
+    missing, unknown or different operand. `doubts` are unusual but valid arguments that a rule found.
     """
 
     op_type: str
@@ -111,14 +110,14 @@ class Arguments:
     doubts: list[InputClash] = field(default_factory=list)
 
     def doubt(self, clause: str, parameter: str, *beside: str, **facts: Any) -> None:
-        """Note an odd but valid argument, in the words of an InputConflict."""
+        """Record an unusual but valid argument, with the arguments of an InputConflict."""
         self.doubts.append(InputClash(clause, parameter, beside, **facts))
 
     @property
     def key(self) -> Hashable:
-        """All facts that decide the result for an op without blocks; most ops repeat the inputs of another one.
+        """All facts that determine the result of an op without blocks; most ops repeat the inputs of another one.
 
-        The value of a `const` decides nothing, and is not read.
+        The value of a `const` is not among them, and not read.
         """
         key: list[Hashable] = [self.op_type, self.opset]
         is_read = self.op_type != "const"
@@ -141,14 +140,14 @@ class Arguments:
         return [name for name in names if self.has(name)]
 
     def all(self, name: str) -> Sequence[Operand]:
-        """Return all that a parameter is bound to, at least one."""
+        """Return all operands of a parameter, at least one."""
         operands = self.operands.get(name)
         if not operands:
             raise Unknown
         return operands
 
     def count(self, name: str) -> int:
-        """Return the number of a parameter's operands, maybe 0."""
+        """Return the number of a parameter's operands."""
         if name not in self.operands:
             raise Unknown
         return len(self.operands[name])
@@ -164,11 +163,11 @@ class Arguments:
         return expect(self.type(name), TensorType)
 
     def tensors(self, name: str) -> list[TensorType]:
-        """Return the types of all the tensors that a parameter is bound to."""
+        """Return the types of all tensors bound to a parameter."""
         return [expect(operand.type, TensorType) for operand in self.all(name)]
 
     def shape(self, name: str, rank: int | None = None, *, least: int = 0) -> Shape:
-        """Return the shape of a tensor, of exactly a given `rank`, and of the `least` rank or a higher one."""
+        """Return the shape of a tensor of the given `rank`, or of at least the rank `least`."""
         shape = self.tensor(name).shape
         if len(shape) < least or len(shape) != (len(shape) if rank is None else rank):
             raise Unknown
@@ -199,12 +198,12 @@ class Arguments:
         return _expected(name, self.single(name), kind, least)
 
     def size(self, name: str, default: int | None = None) -> Dimension:
-        """Return the number that a scalar is, None when it is unknown. Raise InputConflict for a vector."""
+        """Return the number of a scalar, None when it is unknown. Raise InputConflict for a vector."""
         left_out = default is not None and not self.has(name)
         return self.scalar(name, int, default) if left_out or self.single(name) is not None else None
 
     def axis(self, rank: int, default: int | None = None, *, name: str = "axis") -> int:
-        """Return the place from the front of the axis that a parameter names."""
+        """Return the axis in a parameter, counted from the front."""
         return position(self.scalar(name, int, default), rank)
 
     def vector(
@@ -257,7 +256,7 @@ def _expected(name: str, value: Scalar | None, kind: type[Plain], least: int | N
 
 
 def elements(operand: Operand) -> Row:
-    """Return the elements of a constant, each None when nothing but their number is known."""
+    """Return the elements of a constant; all None if only their number is known."""
     value = operand.value
     if value is not None:
         return value if isinstance(value, tuple) else (value,)
@@ -279,7 +278,7 @@ def finite(value: Value) -> float | None:
 
 
 def position(axis: int, rank: int) -> int:
-    """Return an axis as a place from the front. Raise Unknown when the rank has no such axis."""
+    """Return an axis counted from the front. Raise Unknown if the rank has no such axis."""
     if not -rank <= axis < rank:
         raise Unknown
     return axis % rank
@@ -303,9 +302,8 @@ def expect(type: Type, kind: type[Kind]) -> Kind:
 
 
 def read_value(message: proto.Value, type: Type) -> Value:
-    """Return the value inside a `Value` of the Program, None for a value outside of it and for large ones.
-
-    None, too, where the number of elements differs from the type's, or the elements cannot be unpacked.
+    """Return the value inside a `Value` of the Program; None for a stored or large value, for a number of elements that
+    differs from the type, and for elements that cannot be unpacked.
     """
     if not isinstance(type, TensorType) or message.WhichOneof("value") != "immediateValue":
         return None

@@ -1,4 +1,4 @@
-"""Rules for ops that pick elements or put some in their places: gathers, scatters, sorting, boxes, one-hot rows."""
+"""Rules for ops that select or place elements: gathers, scatters, sorting, boxes, one-hot rows."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _hold_after_batch(op: Arguments, axis: int, batch: int) -> None:
 
 
 def _hold_indices(op: Arguments, shape: Shape, axis: int, of: str) -> None:
-    """Require positions of an axis in `indices`; validated ones are not counted from the end. Raise InputConflict."""
+    """Require positions of an axis in `indices`; validated ones cannot be negative. Raise InputConflict."""
     where, least = f"`axis` {axis} of `{of}`", None
     if op.has("validate_indices") and op.single("validate_indices") is True:
         where, least = f"{where}, with `validate_indices`,", 0
@@ -54,7 +54,7 @@ def _hold_indices(op: Arguments, shape: Shape, axis: int, of: str) -> None:
 
 
 def _hold_places(op: Arguments, shape: Shape, batch: int, depth: int, of: str) -> None:
-    """Require a position in the dimensions after the batch from each row of `indices`, the place of a slice.
+    """Require each row of `indices` to be a position in the dimensions after the batch.
 
     Raise InputConflict.
     """
@@ -205,7 +205,7 @@ def one_hot(op: Arguments) -> Sequence[Type]:
 
 
 def _doubt_classes(op: Arguments, depth: Dimension) -> None:
-    """Doubt an index past the end of its row, which stays off then; negative ones may stand for no class at all."""
+    """Doubt an index past the end of its row, which has no effect; a negative one may stand for no class."""
     for index in row_of(op, "indices"):
         if depth is not None and isinstance(index, int) and index >= depth:
             clause = f"names position {index}, and `one_hot_vector_size` is {depth}: its row is all `off_value`"

@@ -1,4 +1,4 @@
-"""Axes and positions that arguments name, compared with the existing ones: clashes of several rules and limits."""
+"""Checks of axes and positions in arguments, shared by several rules and limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from miltext.schema.types import Dimension, Shape, TensorType, compatible, show
 
 
 def hold_axes(axes: Sequence[int], rank: int, name: str, *beside: str, least: int | None = None) -> None:
-    """Require axes of a rank, from `least` on, by default `-rank`, each at most once. Raise InputConflict."""
+    """Require distinct axes of a rank, from `least` on, by default `-rank`. Raise InputConflict."""
     least = -rank if least is None else least
     for axis in axes:
         if not least <= axis < rank:
@@ -23,14 +23,14 @@ def hold_axes(axes: Sequence[int], rank: int, name: str, *beside: str, least: in
 
 
 def axis_of(op: Arguments, rank: int, *beside: str) -> int:
-    """Return the place from the front of the `axis` among those of a rank. Raise InputConflict for a missing axis."""
+    """Return the `axis` of a rank, counted from the front. Raise InputConflict for a missing axis."""
     axis = op.scalar("axis", int)
     hold_axes([axis], rank, "axis", *beside)
     return position(axis, rank)
 
 
 def some(op: Arguments, name: str) -> list[TensorType]:
-    """Return the types of the tensors that a parameter is bound to. Raise InputConflict for none."""
+    """Return the types of the tensors bound to a parameter. Raise InputConflict if there are none."""
     if not op.operands.get(name, [None]):
         raise InputConflict("takes one value or more, not none", name, code=codes.SEVERAL_VALUES)
     return op.tensors(name)

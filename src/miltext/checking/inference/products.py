@@ -35,7 +35,7 @@ def matmul(op: Arguments) -> Sequence[Type]:
 
 
 def _factor(op: Arguments, name: str) -> Shape:
-    """Return the shape of a factor as it is multiplied, of rank 2 at least."""
+    """Return the shape of a factor in the multiplication, of rank 2 or more."""
     shape, swap = op.shape(name, least=1), op.scalar(f"transpose_{name}", bool, False)
     if len(shape) > 1:
         return (*shape[:-2], shape[-1], shape[-2]) if swap else shape
@@ -49,7 +49,7 @@ def _factor(op: Arguments, name: str) -> Shape:
 def _by_a_row(rest: Shape) -> Shape:
     """Return the dimensions of a product by a vector `x` before its columns, None where versions of coremltools differ.
 
-    The row that stands for `x` is removed, as in NumPy, since 9.1; 9.0 leaves the first dimension out instead.
+    Since 9.1 the row for `x` is removed, as in NumPy; 9.0 removes the first dimension instead.
     """
     return tuple(new if new == old else None for new, old in zip(rest, (*rest, 1)[1:], strict=True))
 
@@ -69,7 +69,7 @@ def _dtype(op: Arguments) -> str:
 
 
 EQUATIONS = {3: "chw,whu->chu", 4: "nchw,nwhu->nchu"}
-"""The products that there are, by rank (iOS15/linear.py); other letters may stand for these."""
+"""The supported products, by rank (iOS15/linear.py), with any letters."""
 
 
 @rule("einsum")
@@ -116,7 +116,7 @@ def _hold_equation(op: Arguments, *values: TensorType) -> None:
 
 
 def _numbered(equation: str) -> list[int | str]:
-    """Return an equation with a number for each letter: the place where it is first."""
+    """Return an equation with a number for each letter: the place of its first occurrence."""
     return [letter if letter in ",->" else equation.index(letter) for letter in equation]
 
 

@@ -1,4 +1,4 @@
-"""Inference over a whole Program: every op of every function, with the types declared and the types inferred."""
+"""Inference over a whole Program: for each op of each function, the declared and the inferred types."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 Path: TypeAlias = "tuple[str | int, ...]"
 
 UNDEFINED = Operand(None)
-"""The operand for a value unknown because of a mistake, reported where the value is made."""
+"""The operand for a value that is unknown because of a mistake, which is reported at its definition."""
 
 
 class Outcome:
     """The result for ops with equal inputs: one object for all of them, except for ops with blocks.
 
     `inferred` are the types that follow from the inputs, None when they cannot be inferred. `clash` contains the reason
-    why the op cannot take its inputs, when it cannot, and `doubts` the odd but valid inputs. `right` are the forms of
-    ops without errors: the number of their inputs beside attributes, and the types that they declare.
+    why the op rejects its inputs, if it does, and `doubts` the unusual but valid inputs. `right` are the forms of ops
+    without errors: the number of their inputs apart from attributes, and their declared types.
     """
 
     __slots__ = ("clash", "doubts", "inferred", "right")
@@ -67,15 +67,15 @@ class _Outcomes(dict[Hashable, Outcome]):
 OUTCOMES = _Outcomes()
 
 MOST = 1 << 12
-"""How many outcomes are kept."""
+"""The number of kept outcomes."""
 
 
 class Inference(NamedTuple):
     """The result of inference for one op.
 
-    `path` leads to it: the function's name, its specialization, the op's place in the block, then for an op inside
-    another the block's place and its own, and so on. `declared` are the types that the outputs state, None for outputs
-    without a type. `arguments` are the op's operands, and the `outcome` is their result.
+    `path` is the function's name, its specialization, the op's place in the block, then for a nested op the block's
+    place and its own, and so on. `declared` are the declared types of outputs, None for outputs without a type.
+    `arguments` are the op's operands, and the `outcome` is their result.
     """
 
     path: Path
@@ -91,17 +91,17 @@ class Inference(NamedTuple):
 
     @property
     def clash(self) -> InputClash | None:
-        """Why the op cannot take its inputs, None when it can."""
+        """The reason why the op rejects its inputs, None for valid inputs."""
         return self.outcome.clash
 
     @property
     def doubts(self) -> Sequence[InputClash]:
-        """The odd but valid inputs of the op."""
+        """The unusual but valid inputs of the op."""
         return self.outcome.doubts
 
     @property
     def agrees(self) -> bool:
-        """Whether the declared types can be right."""
+        """Whether the declared types are possible."""
         if self.inferred is None:
             return self.clash is None
         return len(self.inferred) == len(self.declared) and all(map(compatible, self.declared, self.inferred))
@@ -111,7 +111,7 @@ def infer_types(program: proto.Program) -> list[Inference]:
     """Return the result of inference for each op, nested ones before the op that contains them.
 
     Users of an output get its declared type, or its inferred type where it declares none. If the two contradict each
-    other, it is unknown which one is wrong, and users get only the part that both share: one wrong type is one finding.
+    other, users get only their common part, so that a wrong type is reported once.
     """
     return Walk(StatedGraph(program)).program()
 
@@ -120,7 +120,7 @@ class Walk:
     """Inference over a graph, function by function; `opset` is the opset of the current block.
 
     `known` are the operands of values so far. The `variables` are the inputs of an operation's blocks: one operand for
-    a place and a type in all of them.
+    each place and type in all blocks.
     """
 
     def __init__(self, graph: StatedGraph) -> None:
@@ -138,7 +138,7 @@ class Walk:
         return self.found
 
     def declare(self, values: Iterable[Value]) -> None:
-        """Note the inputs of a function or a block."""
+        """Record the inputs of a function or a block."""
         for value in values:
             stated = self.graph.stated[value]
             self.known[value] = UNDEFINED if stated.is_missing else Operand(stated.type, constant=False)
@@ -165,7 +165,7 @@ class Walk:
         """Begin a block, whose inputs are known."""
 
     def leave(self, block: Block, path: Path) -> None:
-        """Finish a block, before its outputs are looked at."""
+        """Finish a block, before its outputs are read."""
 
     def operation(self, op: Op, path: Path) -> None:
         operands, op_type, stated = self.operands(op), op.type, self.graph.stated
@@ -191,7 +191,7 @@ class Walk:
         return operands
 
     def made(self, op: Op, index: int, followed: Type, arguments: Arguments, path: Path) -> Operand:
-        """Return an output of an operation for its users, given the type that follows."""
+        """Return an output of an operation for its users, given its inferred type."""
         stated = self.graph.stated[op.outputs[index]]
         if stated.type is not None and stated.type == followed:
             return result(arguments, followed)
@@ -211,7 +211,7 @@ class Walk:
 
 
 def is_misnamed(op: Op | proto.Operation, known: Signature | None) -> bool:
-    """Return whether an operation names a parameter that it does not have."""
+    """Return whether an operation has an argument for an unknown parameter."""
     return known is not None and not known.open and any(name not in known.parameters for name in op.inputs)
 
 

@@ -1,8 +1,7 @@
-"""A graph with the types and values that its messages state: names, values, operations and inference all use it.
+"""A graph with the types and values of its messages, shared by all checks.
 
-Each look into a protobuf message makes an object; here each message is looked into once, and each type of the same
-bytes is read once. Messages are read by their fields, so that messages of `miltext.schema.proto` and of coremltools
-both serve.
+Each access to a protobuf message creates an object; here each message is accessed once, and types with equal bytes are
+read once. Messages are read by their fields, so that messages of `miltext.schema.proto` and of coremltools both serve.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class StatedType:
-    """A type that messages state: one object for equal bytes, unaffected by later changes of them."""
+    """A type in messages: one object for equal bytes, unaffected by later changes of the messages."""
 
     __slots__ = ("message", "type")
 
@@ -35,7 +34,7 @@ class StatedType:
 
     @property
     def is_missing(self) -> bool:
-        """Return whether no type is stated at all, not even an unreadable one."""
+        """Return whether the type is missing, rather than unreadable."""
         return self.type is None and self.message.WhichOneof("type") is None
 
 
@@ -53,10 +52,10 @@ class Constant(NamedTuple):
 
 
 _constant = tuple.__new__
-"""Makes a Constant of its fields, faster than its class does."""
+"""Creates a Constant from its fields, faster than its class."""
 
 Form: TypeAlias = "tuple[StatedType, str, int]"
-"""The facts that decide whether a tensor in the Program itself fits its type: the type, the field, and the number of
+"""The facts that determine whether a tensor in the Program matches its type: the type, the field, and the number of
 values.
 """
 
@@ -106,16 +105,16 @@ class StatedGraph(Graph):
             op = op.next
 
     def type(self, value: Value) -> Type:
-        """Return the type that a value states; None for an undefined name."""
+        """Return the declared type of a value; None for an undefined name."""
         return self.stated[value].type if value in self.stated else None
 
     def reread(self, value: Value) -> None:
-        """Read the type of a value once more, which was written into its message."""
+        """Read the type of a value again after it was written into the message."""
         if value.message is not None:
             self.stated[value] = self.reader.type(value.message.type)
 
     def bind(self, op: Op, parameter: str, place: int, value: proto.Value) -> Constant:
-        """Give an operation and its message a value in the place of an argument."""
+        """Bind an argument of an operation and of its message to a value."""
         bound = self.inputs[op]
         if bound is op.inputs:
             bound = self.inputs[op] = {name: [*several] for name, several in bound.items()}
@@ -130,7 +129,7 @@ class StatedGraph(Graph):
 
 
 class MessageReader:
-    """Reads messages; it remembers each type and each short value by its bytes, for a Program has few."""
+    """Reads messages, and caches types and short values by their bytes, for a Program has few of them."""
 
     def __init__(self) -> None:
         self._types: dict[bytes, StatedType] = {}
@@ -152,7 +151,7 @@ class MessageReader:
         return {name: (self.label if name == "name" else self.value)(messages[name]) for name in messages}
 
     def value(self, message: proto.Value) -> Constant:
-        """Read a value; most short ones come again."""
+        """Read a value; short ones are cached."""
         wire = message.SerializeToString()
         read = self._values.get(wire)
         if read is None:

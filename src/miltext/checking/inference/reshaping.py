@@ -1,4 +1,4 @@
-"""Rules for ops that give a tensor another shape: reshape, transpose, pad, blocks moved between dimensions, crops."""
+"""Rules for ops that change a shape: reshape, transpose, pad, blocks moved between dimensions, crops."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def reshape(op: Arguments) -> Sequence[Type]:
     if sizes.count(-1) > 1:
         clause = f"has -1 more than once, {show(sizes)}, and only one size can be what is left over"
         raise InputConflict(clause, "shape", code=codes.SIZES_DO_NOT_ADD_UP)
-    asks = "asks for"
+    asks = "requests"
     if 0 in sizes:
-        asks = f"is {show(sizes)}, where 0 takes the size of `x`: it asks for"
+        asks = f"is {show(sizes)}, where 0 takes the size of `x`: it requests"
         sizes = _keep_zeros(x.shape, sizes, from_back=op.since("ios17"))
     shape = _fill_rest(x.shape, sizes)
     _hold_count(x.shape, shape, "shape", asks)
@@ -29,9 +29,8 @@ def reshape(op: Arguments) -> Sequence[Type]:
 
 
 def _keep_zeros(shape: Shape, sizes: Shape, from_back: bool) -> Shape:
-    """Return sizes with the sizes of `x` in place of each 0; a 0 is unknown where any size is unknown.
-
-    coremltools 9.0 declares a size of 0 then, and does not compare the ranks.
+    """Return sizes with those of `x` in place of each 0, which is unknown if any size is unknown. coremltools 9.0 then
+    declares a size of 0, and does not compare the ranks.
     """
     if 0 in shape:
         raise Unknown
@@ -54,7 +53,7 @@ def _fill_rest(shape: Shape, sizes: Shape) -> Shape:
         return replaced(sizes, place, None)
     if total % others:
         clause = (
-            f"asks for {show(sizes)}, and the {total} elements of `x`, {show(shape)}, are not a multiple of {others}"
+            f"requests {show(sizes)}, and the {total} elements of `x`, {show(shape)}, are not a multiple of {others}"
         )
         raise InputConflict(clause, "shape", "x", code=codes.SIZES_DO_NOT_ADD_UP)
     return replaced(sizes, place, total // others)
@@ -70,7 +69,7 @@ def _hold_count(before: Shape, after: Shape, name: str, asks: str) -> None:
 
 @rule("reshape_like")
 def reshape_like(op: Arguments) -> Sequence[Type]:
-    """Return stretches of the shapes of `ref_tensors`, one after another."""
+    """Return ranges of the shapes of `ref_tensors`, one after another."""
     x, references, shape = op.tensor("x"), some(op, "ref_tensors"), list[Dimension]()
     begins, ends, masks = (_one_each(op, name, len(references)) for name in ("begins", "ends", "end_masks"))
     for place, (reference, begin, end, to_end) in enumerate(zip(references, begins, ends, masks, strict=True)):
@@ -82,12 +81,12 @@ def reshape_like(op: Arguments) -> Sequence[Type]:
                 clause = f"names dimension {bound} of {show(reference.shape)}, which has {rank}"
                 raise InputConflict(clause, name, "ref_tensors", code=codes.POSITION_OUTSIDE_TENSOR, place=place)
         shape += reference.shape[begin : None if to_end else end]
-    _hold_count(x.shape, tuple(shape), "ref_tensors", "with `begins`, `ends` and `end_masks` asks for")
+    _hold_count(x.shape, tuple(shape), "ref_tensors", "with `begins`, `ends` and `end_masks` requests")
     return tensor(x.dtype, *shape)
 
 
 def _one_each(op: Arguments, name: str, number: int) -> list[object]:
-    """Return the scalars that a parameter is bound to, one for each reference. Raise InputConflict."""
+    """Return the scalars bound to a parameter, one for each reference. Raise InputConflict."""
     if op.count(name) != number:
         clause = f"must have a value for each of the {number} `ref_tensors`, not {op.count(name)}"
         raise InputConflict(clause, name, "ref_tensors", code=codes.SIZES_DO_NOT_ADD_UP)
@@ -127,7 +126,7 @@ def squeeze(op: Arguments) -> Sequence[Type]:
     axes = {position(axis, len(x.shape)) for axis in op.vector("axes", int)} if op.has("axes") else ones
     for axis in sorted(axes - ones):
         if x.shape[axis] is not None:
-            clause = f"names axis {axis}, and `x`, {show(x.shape)}, has {x.shape[axis]} there: only a size of 1 can go"
+            clause = f"names axis {axis}, but `x`, {show(x.shape)}, has {x.shape[axis]} there: it must be 1"
             raise InputConflict(clause, "axes", "x", code=codes.SIZES_DO_NOT_ADD_UP)
     if not axes <= ones or (None in x.shape and not op.has("axes")):
         raise Unknown
@@ -192,7 +191,7 @@ def _hold_filling(op: Arguments, dtype: str) -> None:
 
 
 def _hold_mirrors(reflects: bool, shape: Shape, first: int, amounts: Shape) -> None:
-    """Require paddings out of `x` itself to be within its size. Raise InputConflict."""
+    """Require paddings with values of `x` itself to be within its size. Raise InputConflict."""
     for place, amount in enumerate(amounts):
         axis = first + place // 2
         size = shape[axis]
@@ -210,12 +209,15 @@ def _padded(size: Dimension, before: Dimension, after: Dimension) -> Dimension:
 
 
 def _share(size: Dimension, of: str, by: int, name: str) -> Dimension:
-    """Return a size of `x` in equal parts, None when it is unknown. Raise InputConflict when it is no multiple."""
+    """Return a size of `x` divided into equal parts, None when it is unknown.
+
+    Raise InputConflict if it is not a multiple.
+    """
     if size is None:
         return None
     if size % by:
         raise InputConflict(
-            f"asks for a multiple of {by}, and {of} is {size}", name, "x", code=codes.SIZES_DO_NOT_ADD_UP
+            f"requires a multiple of {by}, but {of} is {size}", name, "x", code=codes.SIZES_DO_NOT_ADD_UP
         )
     return size // by
 
@@ -270,7 +272,7 @@ def _cropped(size: Dimension, by: int, what: str, name: str) -> Dimension:
     """Return the rest of a size, None when it is unknown. Raise InputConflict when nothing is left."""
     if size is not None and by >= size > 0:
         raise InputConflict(
-            f"takes {by} off a {what} of {size}: nothing is left", name, "x", code=codes.POSITION_OUTSIDE_TENSOR
+            f"removes {by} from a {what} of {size}: nothing is left", name, "x", code=codes.POSITION_OUTSIDE_TENSOR
         )
     return linear(size, 1, -by)
 

@@ -26,11 +26,11 @@ LARGEST_RANK = 1_000
 """The most dimensions that a rule may give a tensor: the dimensions of a gather from a gather double each time."""
 
 TOLERANCE = 1e-4
-"""How near to a whole number a count of floats may come before rounding decides it."""
+"""The distance to a whole number below which rounding in floats would decide a count."""
 
 
 def rule(*op_types: str) -> Callable[[Rule], Rule]:
-    """Enter a rule into the table for the ops named."""
+    """Enter a rule into the table for the named ops."""
 
     def enter(function: Rule) -> Rule:
         RULES.update(dict.fromkeys(op_types, function))
@@ -40,9 +40,9 @@ def rule(*op_types: str) -> Callable[[Rule], Rule]:
 
 
 def apply(arguments: Arguments) -> Sequence[Type] | None:
-    """Return the result of an op's rule; None without a rule, or where the rule cannot decide. Raise InputConflict.
+    """Return the result of an op's rule; None without a rule, or if the rule cannot decide.
 
-    Each returned type can be written: this function refuses sizes that a rule made of unforeseen numbers.
+    Raise InputConflict, also for sizes that the schema cannot hold.
     """
     found = RULES.get(arguments.op_type)
     if found is None:
@@ -57,14 +57,14 @@ def apply(arguments: Arguments) -> Sequence[Type] | None:
 
 
 def followed(arguments: Arguments) -> tuple[Type, ...] | None:
-    """Return the types that follow for an op's outputs; None where they are unknown, and for a wrong op."""
+    """Return the inferred types of an op's outputs; None for unknown types, and for a wrong op."""
     with suppress(InputConflict):
         return tuple(apply(replace(arguments, doubts=[])) or ()) or None
     return None
 
 
 def _hold_sizes(type: Type) -> None:
-    """Require possible sizes in a type. Raise InputConflict, or Unknown for too many of them."""
+    """Require valid sizes in a type. Raise InputConflict, or Unknown for too many of them."""
     if isinstance(type, ListType):
         _hold_sizes(type.element)
     elif isinstance(type, TensorType):
@@ -119,7 +119,7 @@ def _and(names: Sequence[str]) -> str:
 
 
 def merge(sizes: Sequence[Dimension], what: str) -> Dimension:
-    """Return the one size that all of these stand for, None when none is known. Raise InputConflict."""
+    """Return the common value of sizes, None if all are unknown. Raise InputConflict."""
     known = {size for size in sizes if size is not None}
     if len(known) > 1:
         raise InputConflict(f"{what} differ: {', '.join(map(str, sizes))}")
@@ -127,7 +127,7 @@ def merge(sizes: Sequence[Dimension], what: str) -> Dimension:
 
 
 def replaced(shape: Shape, axis: int, size: Dimension) -> Shape:
-    """Return the shape with one dimension changed. Raise Unknown when it has no such axis."""
+    """Return the shape with one dimension replaced. Raise Unknown if it has no such axis."""
     axis = position(axis, len(shape))
     return (*shape[:axis], size, *shape[axis + 1 :])
 
@@ -143,9 +143,10 @@ def linear(size: Dimension, factor: int = 1, offset: int = 0) -> Dimension:
 
 
 def whole(number: float, rounded: Callable[[float], int], tolerance: float = TOLERANCE) -> Dimension:
-    """Return a count of floats rounded, None when it is infinite, or so near a whole number that rounding decides.
+    """Return a count computed in floats, rounded down; None if it is infinite, or so near a whole number that the error
+    decides.
 
-    The `tolerance` is a part of the number.
+    The `tolerance` is relative to the number.
     """
     if not math.isfinite(number):
         return None

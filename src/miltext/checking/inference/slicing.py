@@ -30,7 +30,7 @@ def slice_by_index(op: Arguments) -> Sequence[Type]:
 
 @rule("slice_update")
 def slice_update(op: Arguments) -> Sequence[Type]:
-    """Return the type of `x`, a slice of which `update` takes the place of."""
+    """Return the type of `x`, a slice of which `update` replaces."""
     with suppress(Unknown):  # the result is the same for any other arguments
         bounds = ", ".join(f"`{name}`" for name in BOUNDS if op.has(name))
         hold_shape(op, "update", _slice(op), f"that of the slice of `x` by {bounds}", "x")
@@ -38,7 +38,7 @@ def slice_update(op: Arguments) -> Sequence[Type]:
 
 
 class _Column(NamedTuple):
-    """The slice of one dimension; a bound is None where it is unknown."""
+    """The slice of a dimension; an unknown bound is None."""
 
     axis: int
     size: Dimension
@@ -88,7 +88,8 @@ def _hold(op: Arguments, column: _Column) -> None:
 def _hold_begin(op: Arguments, begin: int, column: _Column) -> None:
     """Require an existing position for the begin of a slice. Raise InputConflict.
 
-    coremltools takes the end of a dimension, too, where a slice may be empty, and cuts off positions past it backwards.
+    coremltools also accepts the end of a dimension for a slice that may be empty, and clips positions past the end in
+    backward slices.
     """
     size, stride = column.size, column.stride or 1
     is_cut = size is not None and not column.squeezed and (begin == size or (begin > size and stride < 0))
@@ -114,7 +115,7 @@ def _hold_order(axis: int, size: Dimension, begin: int, end: int, stride: int) -
 
 
 def _counted(bound: int, place: int) -> str:
-    """Return a bound as it is written, and the place from the front that it stands for."""
+    """Return a bound as written, with its place from the front."""
     return f"{bound}" if bound == place else f"{bound} (that is {place})"
 
 
@@ -135,7 +136,7 @@ def _doubt_end(op: Arguments, column: _Column, length: Dimension) -> None:
 def _sliced(column: _Column) -> Dimension:
     """Return the number of elements in a slice.
 
-    None where a bound is unknown or coremltools counts in a way of its own.
+    None if a bound is unknown, or coremltools counts differently.
     """
     _, size, begin, end, stride, from_start, to_end, _ = column
     unknown = (begin is None and not from_start) or (end is None and not to_end)

@@ -1,6 +1,6 @@
-"""The known part of an op's value before it runs, for the few ops that compute shapes.
+"""The statically known part of an op's value, for the few ops that compute shapes.
 
-A dimension that a function input leaves unknown is a None among known numbers.
+An unknown dimension of a function input is a None among known numbers.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NUMBERS: dict[str, Callable[[int, int], int | None]] = {
 
 
 def infer_value(op: Arguments, output: Type) -> Value:
-    """Return the value of an op whose output is a scalar or vector of int32; None when nothing is known of it."""
+    """Return the value of an op whose output is a scalar or vector of int32; None for an unknown value."""
     compute = VALUES.get(op.op_type)
     if compute is None or not isinstance(output, TensorType) or output.dtype != "int32" or len(output.shape) > 1:
         return None

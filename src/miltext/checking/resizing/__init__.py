@@ -1,1 +1,1 @@
-"""Constants that follow from changed sizes: the constants, and their values at the new sizes."""
+"""Constants that depend on changed sizes, and their values at the new sizes."""

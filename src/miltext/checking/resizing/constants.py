@@ -1,4 +1,4 @@
-"""Constants beside values that change: tensors of the old sizes, and numbers that were computed from them."""
+"""Constants beside values with changed sizes: tensors of the old sizes, and numbers computed from them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OF_NUMBERS = (
     *("add", "sub", "mul", "real_div", "floor_div", "mod", "pow", "maximum", "minimum", "select"),
     *("equal", "not_equal", "greater", "greater_equal", "less", "less_equal"),
 )
-"""Operations with broadcast inputs, and with numbers that may have been computed from a size."""
+"""Operations with broadcast inputs whose numbers may have been computed from a size."""
 
 NUMBERS = {
     "band_part": ("lower", "upper"),
@@ -40,21 +40,21 @@ NUMBERS = {
     "sliding_windows": ("size",),
     "thresholded_relu": ("alpha",),
 }
-"""Parameters of other operations that may be such a number: a bound, a factor, a distance."""
+"""Parameters of other operations that may be computed from a size: a bound, a factor, a distance."""
 
 SLOPES = frozenset({0.01, 0.1, 0.2, 0.25, 0.3})
-"""Factors that activations usually have: they are no functions of a size."""
+"""Usual factors of activations, which are not functions of a size."""
 
 ACTIVATIONS = ("elu", "leaky_relu", "scaled_tanh")
-"""The operations of NUMBERS whose factors stay, for they are hardly ever a size's; the others are reported."""
+"""The operations of NUMBERS whose factors are kept, for they hardly ever depend on a size; the others are reported."""
 
 MOST = 1 << 22
-"""The most elements of an array made anew."""
+"""The greatest number of elements of a recomputed array."""
 
 
 @follows(*BROADCAST)
 def broadcast(op: Resized) -> Iterator[Follow]:
-    """Follow constants whose shape no longer fits the operands beside them, and numbers that came from a size."""
+    """Update constants whose shape no longer matches the operands beside them, and numbers computed from a size."""
     wanted = _broadcast_changes(op)
     for name, operands in op.operands.items():
         operand = operands[0] if operands else None
@@ -72,14 +72,14 @@ def broadcast(op: Resized) -> Iterator[Follow]:
 
 @follows(*NUMBERS)
 def numbers(op: Resized) -> Iterator[Follow]:
-    """Follow parameters that may be functions of a size: a bound is usually the last place."""
+    """Update parameters that may be functions of a size; a bound is usually the last position."""
     for name in NUMBERS[op.op_type]:
         yield from _number(op, name)
 
 
 @follows("reverse_sequence")
 def lengths(op: Resized) -> Iterator[Follow]:
-    """Follow the `lengths` of sequences that are as long as the axis; report those that are, among others."""
+    """Update `lengths` that are all equal to the size of the axis; report them if only some are."""
     rows, axis, rank = op.row("lengths"), op.value("seq_axis"), len(op.shape("x") or ())
     change = op.changes("x").get(axis % rank) if type(axis) is int and rank else None
     if rows is None or change is None or change.before not in rows:
@@ -105,7 +105,7 @@ def _broadcast_changes(op: Resized) -> dict[int, SizeChange]:
 
 
 def _number(op: Resized, name: str) -> Iterator[Follow]:
-    """Follow a number computed from a size of the operands beside it."""
+    """Update a number computed from a size of the operands beside it."""
     operand = op.operand(name)
     value = operand.value if operand is not None else None
     held = number(value[0] if isinstance(value, tuple) and len(value) == 1 else value)
@@ -127,7 +127,7 @@ def _number(op: Resized, name: str) -> Iterator[Follow]:
 
 
 def _array(op: Resized, name: str, place: int, axes: Mapping[int, SizeChange]) -> Iterator[Follow]:
-    """Follow an array at axes with changed sizes."""
+    """Update an array at axes with changed sizes."""
     if not axes or any(change.before < 1 or change.now == 0 for change in axes.values()):
         return
     words = f"`{name}` of `{op.op_type}` was made for {_and(axes)}"
@@ -148,7 +148,7 @@ def _and(axes: Mapping[int, SizeChange]) -> str:
 
 
 def _made_anew(array: Array | None, axes: Mapping[int, int]) -> tuple[Array, str] | None:
-    """Return an array with other sizes, and its description in words; None without a known continuation."""
+    """Return an array with other sizes, and its description in words; None without a known pattern."""
     from miltext.checking.resizing.patterns import diagonal, remade
 
     if array is None or max(array.size, prod({**dict(enumerate(array.shape)), **axes}.values())) > MOST:
@@ -169,7 +169,7 @@ def _made_anew(array: Array | None, axes: Mapping[int, int]) -> tuple[Array, str
 
 @follows("concat", "stack")
 def concat(op: Resized) -> Iterator[Follow]:
-    """Follow constants among `values` at all axes except the joined one."""
+    """Update constants among `values` at all axes except the joined one."""
     count, axis = len(op.operands.get("values", ())), op.value("axis")
     changes: dict[int, SizeChange] = {}
     for place in range(count):
@@ -188,7 +188,7 @@ def concat(op: Resized) -> Iterator[Follow]:
 
 @follows("gather")
 def gather(op: Resized) -> Iterator[Follow]:
-    """Follow `indices` into an axis that changes, if they are as many as its size; report possible ends of it."""
+    """Update `indices` of a changed axis, if there is one for each position; report a possible last position."""
     axis, shape, indices = op.value("axis", 0), op.was("x"), op.operand("indices")
     if shape is None or type(axis) is not int or not -len(shape) <= axis < len(shape) or indices is None:
         return
@@ -224,14 +224,14 @@ def gather(op: Resized) -> Iterator[Follow]:
 
 
 def _is_flat(op: Resized, name: str, axis: int) -> bool:
-    """Return whether an axis is made of several, so that a place along it depends on all of their sizes."""
+    """Return whether an axis is the product of several, so that a position depends on all of their sizes."""
     lineage = op.lineage(name)
     return lineage is not None and sum(factor.before > 1 for factor in lineage[axis]) > 1
 
 
 @follows("scatter", "scatter_along_axis", "gather_along_axis")
 def along_axis(op: Resized) -> Iterator[Follow]:
-    """Report `indices` into an axis that changes; places in an axis made of several cannot stay."""
+    """Report `indices` into a changed axis; positions in a product of several axes cannot be kept."""
     name = "data" if op.operand("data") else "x"
     axis, shape = op.value("axis", 0), op.was(name)
     if shape is None or type(axis) is not int or not -len(shape) <= axis < len(shape):
@@ -247,7 +247,7 @@ def along_axis(op: Resized) -> Iterator[Follow]:
 
 @follows("gather_nd", "scatter_nd")
 def at_points(op: Resized) -> Iterator[Follow]:
-    """Report `indices` of points on axes that change."""
+    """Report `indices` of points on changed axes."""
     name = "data" if op.operand("data") else "x"
     own, first = op.shape("indices") or (), op.value("batch_dims", 0)
     if not own or own[-1] is None or type(first) is not int:
@@ -258,7 +258,7 @@ def at_points(op: Resized) -> Iterator[Follow]:
 
 
 def _places(op: Resized, axes: Mapping[int, SizeChange], *, cannot_stay: bool) -> Iterator[Follow]:
-    """Report constant `indices` into changed axes; the first places of each are counted from its start."""
+    """Report constant `indices` into changed axes, except for the first positions, which count from the start."""
     indices = op.operand("indices")
     if indices is None or not indices.constant:
         return
@@ -271,7 +271,7 @@ def _places(op: Resized, axes: Mapping[int, SizeChange], *, cannot_stay: bool) -
 
 
 def _evenly(array: Array, change: SizeChange) -> Array | None:
-    """Return indices of every so many-th element, from an index in the first step to one in the last."""
+    """Return evenly spaced indices, from the first step to the last one."""
     import numpy as np
 
     if change.now is None or change.now > MOST:
@@ -289,7 +289,7 @@ def _evenly(array: Array, change: SizeChange) -> Array | None:
 
 
 def _place(words: str, change: SizeChange, index: int, shape: tuple[int, ...]) -> Iterator[Follow]:
-    """Follow one index, in the middle or before the end."""
+    """Update an index in the middle or near the end."""
     now = change.now or 0
     made = now // 2 if index * 2 == change.before else now - (change.before - index)
     if made < 0:
@@ -300,7 +300,7 @@ def _place(words: str, change: SizeChange, index: int, shape: tuple[int, ...]) -
 
 @follows("resample")
 def resample(op: Resized) -> Iterator[Follow]:
-    """Follow `coordinates`, as many as the pixels of the old `x`."""
+    """Report `coordinates` with one entry for each pixel of the old `x`."""
     shape, changes = op.shape("coordinates"), op.changes("x")
     if shape is None or len(shape) != 4 or not (coordinates := op.operand("coordinates")) or not coordinates.constant:
         return
@@ -325,7 +325,7 @@ ALIGNED: dict[str, dict[str, dict[int, tuple[str, int]]]] = {
 
 @follows(*ALIGNED)
 def aligned(op: Resized) -> Iterator[Follow]:
-    """Follow constants whose axes have the sizes of another input's."""
+    """Update constants with axes of the same sizes as another input's."""
     for name, axes in ALIGNED[op.op_type].items():
         operand, shape = op.operand(name), op.shape(name) or ()
         if operand is None or not operand.constant:
@@ -341,7 +341,7 @@ def aligned(op: Resized) -> Iterator[Follow]:
 
 @follows("matmul")
 def matmul(op: Resized) -> Iterator[Follow]:
-    """Follow a constant at the broadcast axes, and at the summed axis."""
+    """Update a constant at the broadcast axes, and at the summed axis."""
     for name, other in (("x", "y"), ("y", "x")):
         operand, shape, rank = op.operand(name), op.shape(name) or (), len(op.shape(other) or ())
         if operand is None or not operand.constant or len(shape) < 2 or rank < 2:

@@ -1,4 +1,4 @@
-"""Slices of one value that together are all of an axis: the windows of adaptive pooling, or the steps of a loop."""
+"""Slices that together cover an axis of a value: the windows of adaptive pooling, or the steps of a loop."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from miltext.ir.parts import Block, Op, Value
 
 Cuts: TypeAlias = "dict[int, set[tuple[int, int]]]"
-"""From where to where slices of a value go, by axis."""
+"""The ranges of the slices of a value, by axis."""
 
 MASKS = ("begin_mask", "end_mask", "squeeze_mask")
 
 
 def cuts_of(value: Value, block: Block) -> Cuts:
-    """Return the cuts of a value that a block slices by constants."""
+    """Return the constant slices of a value in a block."""
     cuts: Cuts = {}
     for op in value.users:
         if op.type != "slice_by_index" or op.block is not block or op.operand("x") is not value:
@@ -36,7 +36,7 @@ def cuts_of(value: Value, block: Block) -> Cuts:
 
 
 def _note(cuts: Cuts, begin: Held, end: Held, masks: Sequence[Held]) -> None:
-    """Note the begin and the end of a slice, at each axis with both."""
+    """Record the begin and the end of a slice at each axis with both."""
     for axis, (first, last, from_start, to_end, squeezed) in enumerate(zip(begin, end, *masks, strict=True)):  # type: ignore[arg-type]
         if squeezed and not from_start:
             cuts.setdefault(axis, set()).add((first, first + 1))
@@ -45,13 +45,13 @@ def _note(cuts: Cuts, begin: Held, end: Held, masks: Sequence[Held]) -> None:
 
 
 def _held(op: Op, name: str) -> Held:
-    """Return the value of a parameter bound to a literal or a `const`."""
+    """Return the constant value of a parameter."""
     literal = literal_of(op.operand(name))
     return None if literal is None else read_value(literal, read_type(literal.type))
 
 
 def parts(size: int, count: int) -> list[tuple[int, int]]:
-    """Return from where to where the windows of adaptive pooling go: so many parts of a size, as even as can be.
+    """Return the ranges of the windows of adaptive pooling: a number of parts of a size, as equal as possible.
 
     Source: `_get_kernel_indexes_1d_for_adaptive_pooling` in coremltools/converters/mil/frontend/torch/ops.py.
     """

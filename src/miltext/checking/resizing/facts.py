@@ -1,4 +1,4 @@
-"""One operation whose inputs get other sizes, as the rules of this folder see it, and the results of these rules."""
+"""An operation with changed sizes, for the rules in this folder, and the results of these rules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SizeChange(NamedTuple):
-    """The old size of a dimension, and the new one; None where a range leaves it open.
+    """The old size of a dimension, and the new one, None for an open size of a range.
 
     Of several dimensions together it is `spread` if the changed size was a 1, usually a batch: a constant with one
     number for each of the others keeps its size. Of one dimension, `axis` is its place from the back, -1 and less.
@@ -51,7 +51,7 @@ class Sizes(NamedTuple):
 class Follow(NamedTuple):
     """The new elements and shape of a constant, and the finding about it, if any.
 
-    Without `elements` it stays. `code` is None where nothing has to be decided.
+    Without `elements`, the constant is kept. `code` is None if no finding is needed.
     """
 
     parameter: str
@@ -63,7 +63,7 @@ class Follow(NamedTuple):
 
 
 class Resized:
-    """An operation with its inputs, before and now.
+    """An operation with its old and new inputs.
 
     `old` is the type that its first output stated; `sizes` are the sizes that its inputs depend on, and `cuts` contain
     the begins and ends of all slices of its `x`.
@@ -90,7 +90,7 @@ class Resized:
         self._lineages = lineages
 
     def operand(self, name: str, place: int = 0) -> Operand | None:
-        """Return the operand of a parameter at a place, None for an unbound one."""
+        """Return the operand of a parameter at a place, None if unbound."""
         bound = self.operands.get(name, ())
         return bound[place] if place < len(bound) else None
 
@@ -126,10 +126,10 @@ class Resized:
         return changes_of(self.was(name, place), self.shape(name, place))
 
     def change_of(self, size: int, axis: int = 0) -> SizeChange | None:
-        """Return the change of a size that an operand depends on; None where no such size changed.
+        """Return the change of a size that an operand depends on; None if no such size changed.
 
-        Of several changes it is one at an `axis`, from the back; none of them counts where a size of the same value
-        stayed there.
+        Of several changes, one at `axis`, counted from the back, is returned; none if an unchanged size of the same
+        value is there.
         """
         found = [each for each in self.sizes.changed if each.before == size > 1 and not each.spread]
         here = [each for each in found if axis and each.axis == axis]
@@ -138,7 +138,7 @@ class Resized:
         return min(here or found, key=str, default=None)
 
     def lineage(self, name: str) -> Lineage | None:
-        """Return the sizes whose products are the dimensions of a value."""
+        """Return the factors of a value's dimensions."""
         operand = self.operand(name)
         return self._lineages.get(operand) if operand is not None else None
 

@@ -1,4 +1,4 @@
-"""Following sizes through a program: the old type of each value, and the constants that get other values."""
+"""Propagation of sizes through a program: the old type of each value, and the constants with new values."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from miltext.schema.types import Shape, Type
 
 RECAST = ("reshape", "expand_dims", "squeeze", "flatten2d")
-"""Operations that keep the order of elements, and give them other dimensions."""
+"""Operations that change the dimensions of elements, but keep their order."""
 
 
 NONE = Sizes()
 
 
 class Following:
-    """The changes of the sizes of values, in the order in which a program makes them."""
+    """The changed sizes of values, in the order of the program."""
 
     def __init__(self) -> None:
         self._before: dict[Operand, TensorType] = {}
@@ -44,9 +44,9 @@ class Following:
         given: Mapping[str, Sequence[Operand]],
         captured: Iterable[Operand] = (),
     ) -> None:
-        """Note a value, the type that it had, and its sources: of an operation, or as an input.
+        """Record a value, its old type and its sources, as an output of an operation or as an input.
 
-        The values around the blocks of an operation that these use are `captured`.
+        The outer values that an operation's blocks use are `captured`.
         """
         found = NONE
         for operands in (*given.values(), captured):
@@ -63,7 +63,7 @@ class Following:
             self._sizes[made] = found
 
     def _own(self, old: Shape, new: Shape) -> Sizes:
-        """Return the sizes of a value by itself."""
+        """Return the sizes of a value without its sources."""
         known = self._made.get((old, new))
         if known is None:
             known = self._made[old, new] = Sizes(_products(old, new), *_steady(old, new))
@@ -84,7 +84,7 @@ class Following:
         return tuple(self._axis(axis - len(new), factors, sources) for axis, factors in enumerate(fresh))
 
     def _whole(self, op_type: str | None, old: Shape, given: Mapping[str, Sequence[Operand]]) -> Lineage | None:
-        """Return the factors of an output's dimensions where an operation moves the dimensions of its inputs."""
+        """Return the factors of an output's dimensions for an operation that moves the dimensions of its inputs."""
         [x, *_] = given.get("x", (None,))
         own = self._lineages.get(x) if x is not None else None
         if own is None:
@@ -114,7 +114,7 @@ class Following:
         return factors
 
     def stays(self, made: Operand) -> SizeChange | None:
-        """Return the change of a size that a value depends on and still has, unless its own sizes changed so."""
+        """Return the change of a size that a value depends on but still contains, unless its own sizes changed."""
         before = self._before.get(made)
         if before is None or not isinstance(made.type, TensorType):
             return None
@@ -125,7 +125,7 @@ class Following:
         return min((each for each in held if each.before > 1 and not each.spread), key=str, default=None)
 
     def changed(self, given: Iterable[Operand]) -> frozenset[SizeChange]:
-        """Return the changed sizes that any of some values depend on."""
+        """Return the changed sizes that the values depend on."""
         return frozenset(change for each in given for change in self._sizes.get(each, NONE).changed)
 
     def follow(
@@ -136,7 +136,7 @@ class Following:
         array: Callable[[str, int], Array | None],
         cuts: Cuts | None = None,
     ) -> list[Follow]:
-        """Return the changes of an operation's constants; the type of its first output was `old`."""
+        """Return the changes of an operation's constants; `old` is the former type of its first output."""
         rule = RULES.get(op_type)
         if rule is None or not isinstance(old, TensorType):
             return []
@@ -164,7 +164,7 @@ def _is_true(given: Mapping[str, Sequence[Operand]], name: str) -> bool:
 
 
 def _steady(old: Shape, new: Shape) -> tuple[frozenset[int], frozenset[tuple[int, int]]]:
-    """Return sizes that stay, of one dimension and of several side by side; and single ones with their axes."""
+    """Return unchanged sizes of single and of adjacent dimensions, and the single ones with their axes."""
     if len(old) != len(new):
         return frozenset(), frozenset()
     pairs = enumerate(zip(old, new, strict=True))
@@ -174,12 +174,12 @@ def _steady(old: Shape, new: Shape) -> tuple[frozenset[int], frozenset[tuple[int
 
 
 def _runs(rank: int) -> Iterator[tuple[int, int]]:
-    """Yield where dimensions that are side by side begin and end."""
+    """Yield the ranges of adjacent dimensions."""
     return ((start, end) for start in range(rank) for end in range(start + 1, rank + 1))
 
 
 def _products(old: Shape, new: Shape) -> frozenset[SizeChange]:
-    """Return changed sizes, of one dimension and of several that are side by side."""
+    """Return changed sizes, of single and of adjacent dimensions."""
     changes = changes_of(old, new)
     found: set[SizeChange] = set()
     for start, end in _runs(len(old) if changes else 0):

@@ -1,4 +1,4 @@
-"""Sources of sizes: each dimension as the product of the sizes that it was made of, in their order.
+"""Sources of sizes: each dimension as the ordered product of its factors.
 
 `reshape` merges and splits dimensions in order, so that the new value of one of several dimensions follows from its
 factors: of `[1, 16 * 24]`, which was `[1, 16, 24]`, the shape `[1, 4, 4, 24]` splits the 16.
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 OPEN = 1_000_003
-"""The factor of growth for a size that a range leaves open: a prime number."""
+"""The growth factor of an open size of a range: a prime number."""
 
 
 class Factor(NamedTuple):
-    """A factor of a dimension's size, before and now; OPEN times the old value where the new one is open."""
+    """A factor of a dimension's size, before and now; OPEN times the old value for an open size."""
 
     before: int
     now: int
@@ -29,7 +29,7 @@ Lineage: TypeAlias = "tuple[tuple[Factor, ...], ...]"
 
 
 class Recast(NamedTuple):
-    """The dimensions after a `reshape`; `split` are the changed sizes that it splits, each with its parts."""
+    """The dimensions after a `reshape`; `split` contains the changed sizes that it splits, with their parts."""
 
     lineage: Lineage
     split: tuple[tuple[Factor, Factor, Factor], ...]
@@ -47,7 +47,7 @@ def sizes_of(lineage: Lineage) -> Shape:
 
 
 def lineage_of(old: Shape, new: Shape) -> Lineage | None:
-    """Return dimensions made of one size each; None if an old size is unknown or 0."""
+    """Return dimensions with one factor each; None if an old size is unknown or 0."""
     if len(old) != len(new):
         return None
     made: list[tuple[Factor, ...]] = []
@@ -59,7 +59,7 @@ def lineage_of(old: Shape, new: Shape) -> Lineage | None:
 
 
 def recast(lineage: Lineage, sizes: Sequence[int], open_at: int | None = None) -> Recast | None:
-    """Return the new form of dimensions that had these sizes before, in their order; None for overlapping sizes.
+    """Return dimensions, regrouped to these old sizes; None for overlapping sizes.
 
     A split size that changed grows in its first part, as `height // 4, 4` does; in its second one where the first has
     to stay, or where a dimension further on is `open_at` its place: the -1 of a shape.
@@ -93,14 +93,14 @@ def recast(lineage: Lineage, sizes: Sequence[int], open_at: int | None = None) -
 
 
 def _is_grown_one(left: Sequence[Factor], taken: Sequence[Factor], size: int, others: Sequence[int]) -> bool:
-    """Return whether the next factor is a size of 1 that grew, and belongs here: to a 1, or to the last dimension."""
+    """Return whether the next factor is a size of 1 that grew and belongs to a 1 or to the last dimension."""
     return bool(left) and left[0].before == 1 and size == 1 and (not taken or not others)
 
 
 def _split(factor: Factor, first: int, *, grow_second: bool) -> tuple[Factor, Factor] | None:
-    """Return a size as two factors, the first one `first` before; None if neither can grow.
+    """Return a size as two factors, of which the first was `first`; None if neither can grow.
 
-    With `grow_second`, the second one grows if it can.
+    With `grow_second`, the second one grows if possible.
     """
     before, now = factor
     if first <= 1:

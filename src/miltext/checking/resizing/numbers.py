@@ -1,4 +1,4 @@
-"""Simple functions of a size as numbers in a program: the possible functions, and their results for another size."""
+"""Numbers that are simple functions of a size: the known functions, and their results for another size."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ FORMS: dict[str, Callable[[float], float]] = {
     "{n}·({n} - 1)/2": lambda n: n * (n - 1) / 2,
     "2/({n}·({n} - 1))": lambda n: 2 / (n * (n - 1)),
 }
-"""Functions of a size found in programs, with their spelling and their result; the first fitting one is taken."""
+"""Functions of a size in programs, with their spelling and result; the first match is used."""
 
 PRECISION = {"fp16": 1e-3, "fp32": 1e-6, "fp64": 1e-9}
 """The greatest relative error of a form's result: half a unit of the last place, or a little more."""
 
 COUNTING = frozenset(each for each in FORMS if not any(sign in each for sign in ("√", "²", "log", "·")))
-"""Those of them that means and variances have."""
+"""The functions in means and variances."""
 
 USUAL = frozenset({0.5, 2.0, 3.0, 6.0, 10.0, 100.0})
-"""Numbers that usually are in programs for other reasons: they stay, and their possible meaning is reported."""
+"""Numbers that programs usually contain for other reasons: they are kept, and their possible meaning is reported."""
 
 DECAYS = (0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 1.01, 1.05, 1.1)
 """Bases of powers found in programs; those of 2 are numbers of their own."""
 
 LEAST_POWER = 4
-"""The least size of which a number may be a power: with smaller ones, many numbers would be."""
+"""The least size for a match of a power; many numbers are powers of smaller sizes."""
 
 
 class SizeFunction(NamedTuple):
-    """A function of a size that gives a number: its spelling, its present result if it is needed, and its certainty."""
+    """A function of a size that matches a number: its spelling, its new result if needed, and its certainty."""
 
     words: str
     change: SizeChange
@@ -60,9 +60,9 @@ class SizeFunction(NamedTuple):
 
 
 def form_of(number: float, dtype: str, sizes: Sizes) -> SizeFunction | None:
-    """Return the first form that gives a number of a data type for a size before; None if no form does.
+    """Return the first form that matches a number of a data type for an old size; None without a match.
 
-    A form is uncertain if a size that stays gives the number as well, or if programs have the number for other reasons.
+    A form is uncertain if an unchanged size matches as well, or if programs contain the number for other reasons.
     """
     exactness = PRECISION.get(dtype, 0.0)
     magnitude = abs(number)

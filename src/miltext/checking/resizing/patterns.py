@@ -1,4 +1,4 @@
-"""Arrays that programs make for a size: ramps, index lists, masks, one value; and their forms for another size."""
+"""Patterns of arrays for a size: ramps, index lists, masks, equal values; and the arrays for another size."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[Any]
 
 EXACTNESS = {"f2": 2e-3, "f4": 1e-5, "f8": 1e-9}
-"""How far elements may be from a pattern, as a part of the greatest one."""
+"""The greatest distance of elements from a pattern, relative to the greatest element."""
 
 
 class Remade(NamedTuple):
@@ -23,7 +23,7 @@ class Remade(NamedTuple):
 
 
 def remade(array: Array, axis: int, now: int) -> Remade | None:
-    """Return an array with another size at an axis; None where it has no known pattern.
+    """Return an array with another size at an axis; None without a known pattern.
 
     Patterns are one value, `arange`, `linspace`, and a rolled list of indices. A shorter version of an array without a
     pattern is its beginning: positions are counted from the front.
@@ -49,7 +49,7 @@ def _remade(lines: Array, now: int) -> Remade | None:
 
 
 def _ramp(lines: Array, now: int) -> Remade | None:
-    """Return lines that rise evenly, with their step if it is whole, else with their ends."""
+    """Return evenly rising lines, with their step if it is whole, else with their ends."""
     before = lines.shape[-1]
     exact = lines.astype(np.float64)
     steps = (exact[..., -1:] - exact[..., :1]) / (before - 1)
@@ -75,7 +75,7 @@ def _ramp(lines: Array, now: int) -> Remade | None:
 
 
 def _is_centred(first: Array, last: Array, steps: Array) -> bool:
-    """Return whether lines are at the middles of parts of a stretch with round ends, which they do not reach."""
+    """Return whether lines are the centres of equal parts of a range with round ends."""
     low, high = np.max(np.abs(first - steps / 2)), np.max(np.abs(last + steps / 2))
     ends_round = _is_round(float(np.max(np.abs(first)))) and _is_round(float(np.max(np.abs(last))))
     return not ends_round and _is_round(float(low)) and _is_round(float(high))
@@ -86,7 +86,7 @@ def _is_round(number: float) -> bool:
 
 
 def _whole_steps(lines: Array, steps: Array, now: int) -> Remade:
-    """Return `arange` of another length: a row falling to 0 still ends there."""
+    """Return `arange` of another length; a row that falls to 0 still ends at 0."""
     before, first = lines.shape[-1], lines[..., :1].astype(np.float64)
     falls_to_zero = bool(np.all((steps < 0) & (first + steps * (before - 1) == 0)))
     start = first + (now - before) * -steps * falls_to_zero
@@ -128,7 +128,7 @@ def diagonal(array: Array, axes: tuple[int, int], now: tuple[int, int]) -> Remad
 
 
 def _stretched(bands: Array, wanted: int) -> Array | None:
-    """Return values by their distance from the diagonal for more or fewer distances; both ends must go on evenly."""
+    """Return values by distance from the diagonal for another number of distances; both ends must continue evenly."""
     more = (wanted - bands.shape[-1]) // 2
     if more <= 0:
         return bands[..., -more : bands.shape[-1] + more]

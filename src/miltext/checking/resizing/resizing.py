@@ -1,4 +1,4 @@
-"""Resizing: the constants of a program that follow from changed sizes of its inputs, in the order of a walk."""
+"""The constants of a program that depend on changed sizes of its inputs, in the order of a walk."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ PLAIN = ("fp16", "fp32", "fp64", "int8", "int16", "int32", "int64", "uint8", "ui
 """The data types of arrays made anew: numpy has the elements of these types."""
 
 LISTED = 3
-"""How many further places of a repeated finding are named."""
+"""The number of further places named in a repeated finding."""
 
 
 class Rewritten(NamedTuple):
-    """A constant with a new value: the `const` that makes it, if any, its type and its literal."""
+    """A constant with a new value: its `const`, if any, its type and its literal."""
 
     maker: Op | None
     type: TensorType
@@ -65,11 +65,11 @@ class Resizing:
     # ---- while the program is walked over
 
     def enter(self, made: Operand, old: Type) -> None:
-        """Note an input of a function or of a block, and the type that it had."""
+        """Record an input of a function or of a block, and its old type."""
         self._following.note(made, old, None, {})
 
     def note(self, op: Op, old: Sequence[Type], operands: Mapping[str, Sequence[Operand]]) -> None:
-        """Note the outputs of an operation, and their old types."""
+        """Record the outputs of an operation, and their old types."""
         if op.type == "const":
             return
         captured = self._captured(op) if op.blocks else ()
@@ -77,7 +77,7 @@ class Resizing:
             self._following.note(self._walk.known[output], stated, op.type, operands, captured)
 
     def follow(self, op: Op, old: Type, place: Path) -> None:
-        """Give an operation the constants that follow from the sizes now."""
+        """Update the constants of an operation for the new sizes."""
         if op.type == "while_loop":
             self._loop(op, place)
         if op.type not in RULES:
@@ -99,7 +99,7 @@ class Resizing:
                 self._rewrite(op, each, operands[each.parameter][each.place], path)
 
     def _cuts_of(self, value: Made, block: Block) -> Cuts:
-        """Return the cuts of a value in a block as they were before any of them changed."""
+        """Return the slices of a value in a block before their changes."""
         if (value, block) not in self._cuts:
             self._cuts[value, block] = cuts_of(value, block)
         return self._cuts[value, block]
@@ -109,7 +109,7 @@ class Resizing:
         return [self._walk.known[value] for value in op.captured() if value in self._walk.known]
 
     def _loop(self, loop: Op, place: Path) -> None:
-        """Report a loop with the old value of a size as its count."""
+        """Report a loop whose count is the old value of a changed size."""
         given = [*self._captured(loop), *(each for bound in self._walk.operands(loop).values() for each in bound)]
         changed = {each.before: each for each in self._following.changed(given) if each.before > 1 and not each.spread}
         for number in {*_counts(loop), *(each.value for each in given if each.constant)}:
@@ -119,20 +119,20 @@ class Resizing:
                 self._found.setdefault((codes.CONSTANT_CANNOT_FOLLOW, message), []).append((*place, "type"))
 
     def output(self, name: str, made: Operand, path: Path) -> None:
-        """Report an output of a function that keeps a size, though it depends on that size and it changed."""
+        """Report an output of a function that keeps an old size although it depends on its change."""
         stays = self._following.stays(made)
         if stays is not None:
             message = f"the output {quoted(name)} keeps {stays.before}, and {stays} is a size that it hangs on"
             self._found.setdefault((codes.CONSTANT_MAY_FOLLOW, message), []).append(path)
 
     def hold(self, what: str, size: int | None, path: Path) -> None:
-        """Require a size within the range of coremltools; report the first one outside it."""
+        """Report the first size outside of coremltools' range."""
         is_told = any(code == codes.IMPOSSIBLE_PACKAGE_SIZE for code, _ in self._found)
         if size is not None and size > GREATEST and not is_told:
             self._found[codes.IMPOSSIBLE_PACKAGE_SIZE, too_large(f"{what} would have", size)] = [path]
 
     def _array(self, value: Value, type: Type) -> Array | None:
-        """Return the elements of a constant; None where they cannot be had."""
+        """Return the elements of a constant; None if they are unavailable."""
         if not isinstance(type, TensorType) or type.dtype not in PLAIN:
             return None
         with suppress(KeyError, WeightsError):
@@ -141,7 +141,7 @@ class Resizing:
         return None
 
     def _rewrite(self, op: Op, follow: Follow, operand: Operand, path: Path) -> None:
-        """Give an operation another constant."""
+        """Replace a constant of an operation."""
         if follow.parameter not in op.inputs or not isinstance(operand.type, TensorType):
             return
         greatest = max(follow.elements, default=0) if follow.elements is not None else 0

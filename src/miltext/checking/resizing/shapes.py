@@ -1,4 +1,4 @@
-"""Parameters that state sizes of an operation's outputs: target shapes, counts of copies, sizes of parts."""
+"""Parameters with sizes of an operation's outputs: target shapes, counts of copies, sizes of parts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COUNTS = 3
 
 @follows("reshape")
 def reshape(op: Resized) -> Iterator[Follow]:
-    """Follow `shape`: each dimension is the product of the same sizes as before."""
+    """Update `shape`: each dimension remains the product of the same sizes."""
     shape, lineage = op.row("shape"), op.lineage("x")
     if shape is None or not op.changes("x") or None in op.old.shape or len(op.old.shape) != len(shape):
         return
@@ -54,7 +54,7 @@ def _is_usual(split: tuple[Factor, ...]) -> bool:
 
 @follows("conv_transpose")
 def conv_transpose(op: Resized) -> Iterator[Follow]:
-    """Follow `output_shape`: one more in a size of `x` adds a stride, for any kernel and padding."""
+    """Update `output_shape`: each further element of `x` adds a stride, for any kernel and padding."""
     shape, old = op.row("output_shape"), op.was("x")
     if shape is None or old is None or len(shape) != len(old):
         return
@@ -78,7 +78,7 @@ def conv_transpose(op: Resized) -> Iterator[Follow]:
 
 @follows("tile")
 def tile(op: Resized) -> Iterator[Follow]:
-    """Follow `reps` equal to a size that the repeated value depends on."""
+    """Update `reps` equal to a size that the repeated value depends on."""
     reps, shape = op.row("reps"), op.was("x")
     if reps is None or shape is None or len(reps) != len(shape):
         return
@@ -105,7 +105,7 @@ def tile(op: Resized) -> Iterator[Follow]:
 
 
 def _near(number: int, upstream: frozenset[SizeChange]) -> SizeChange | None:
-    """Return a size that a number is one less, one more, half, or a multiple of."""
+    """Return a size whose neighbour, half or multiple is a number."""
     near = (each for each in sorted(upstream, key=str) if each.before > 1 and not each.spread)
     return next((each for each in near if abs(number - each.before) == 1 or number in _multiples(each.before)), None)
 
@@ -120,7 +120,7 @@ def _now(change: SizeChange) -> str:
 
 @follows("split")
 def split(op: Resized) -> Iterator[Follow]:
-    """Follow `split_sizes`, equal except for the last, as so many parts of the size now."""
+    """Update `split_sizes` that are equal except for the last: the same number of parts of the new size."""
     sizes, shape, axis = op.row("split_sizes"), op.was("x"), op.value("axis")
     if sizes is None or shape is None or type(axis) is not int or not -len(shape) <= axis < len(shape):
         return
@@ -148,7 +148,7 @@ def split(op: Resized) -> Iterator[Follow]:
 
 @follows("topk")
 def topk(op: Resized) -> Iterator[Follow]:
-    """Follow a `k` equal to the size of an axis; report a `k` that may be a part of it."""
+    """Update a `k` equal to the size of an axis; report a `k` that may be a part of it."""
     shape, axis, k = op.was("x"), op.value("axis", -1), op.value("k")
     if shape is None or type(axis) is not int or type(k) is not int or not -len(shape) <= axis < len(shape):
         return
@@ -168,18 +168,18 @@ def topk(op: Resized) -> Iterator[Follow]:
 
 @follows("affine")
 def affine(op: Resized) -> Iterator[Follow]:
-    """Follow output sizes of the sampling equal to sizes of `x`."""
+    """Update output sizes equal to sizes of `x`."""
     yield from _targets(op, ("output_height", "output_width"))
 
 
 @follows("resize_bilinear", "resize_nearest_neighbor", "crop_resize")
 def resize(op: Resized) -> Iterator[Follow]:
-    """Follow target sizes equal to sizes of earlier values."""
+    """Update target sizes equal to sizes of earlier values."""
     yield from _targets(op, ("target_size_height", "target_size_width", "target_height", "target_width"))
 
 
 def _targets(op: Resized, names: tuple[str, ...]) -> Iterator[Follow]:
-    """Follow parameters that state the height or the width of the output: axis -2 or -1."""
+    """Update parameters with the height or the width of the output: axis -2 or -1."""
     own = op.changes("x")
     rank = len(op.was("x") or ())
     if not own:

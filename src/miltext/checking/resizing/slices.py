@@ -1,4 +1,4 @@
-"""Bounds of slices: the ends and begins that a converter writes as numbers counted from the front."""
+"""Bounds of slices that a converter wrote as numbers from the front."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from miltext.checking.resizing.facts import SizeChange
 
 PARTS = (2, 3, 4, 8)
-"""The likely divisors of a size where a bound is a part of it."""
+"""The likely divisors of a size in a bound."""
 
 SMALL = 2
-"""Bounds up to this are rather numbers of their own than parts of a much greater size."""
+"""Bounds up to this number are probably not parts of a much greater size."""
 
 
 @follows("slice_by_index", "slice_update")
 def slice_by_index(op: Resized) -> Iterator[Follow]:
-    """Follow `begin` and `end` at axes of `x` that change."""
+    """Update `begin` and `end` at changed axes of `x`."""
     changes = op.changes("x")
     shape = op.was("x")
     begin, end = op.row("begin"), op.row("end")
@@ -62,7 +62,7 @@ def _follow_cut(
     span: tuple[int, int],
     count: int,
 ) -> None:
-    """Follow a slice among the equal parts into which all slices of a value divide it."""
+    """Update a slice that is one of the equal parts of a value."""
     words = f"cut with others into {count} parts of the {change.before} at axis {axis}"
     if count == change.before or change.now is None or change.now < count:
         reasons["begin"].append(
@@ -86,7 +86,7 @@ def _told(
 
 
 def _bound(name: str, bound: int, first: int, last: int, change: SizeChange) -> tuple[int | None, str | None, str]:
-    """Return the new value of a bound, None where it stays, the code of its finding, if any, and the reason."""
+    """Return the new value of a bound, None if it is kept, the code of its finding, if any, and the reason."""
     size, now = change.before, change.now
     if bound < 0:
         is_part = any(size == -bound * part for part in PARTS) and -bound > 1
@@ -119,7 +119,7 @@ def _before_the_end(left: int, size: int, now: int | None) -> tuple[int | None, 
 
 
 def _remade(made: int | None, why: str) -> tuple[int | None, str | None, str]:
-    """Return a bound that was made anew, its code and the reason; None for a bound that cannot be made."""
+    """Return a recomputed bound, its code and the reason; None for a bound that cannot be computed."""
     if made is None:
         return None, codes.CONSTANT_CANNOT_FOLLOW, why
     return made, codes.CONSTANT_RESIZED, f"{why}; it is {made} now"
@@ -142,7 +142,7 @@ def _fraction(over: int, under: int) -> str:
 
 @follows("slice_by_size")
 def slice_by_size(op: Resized) -> Iterator[Follow]:
-    """Follow `size` at axes of `x` that change: to the end, or to as many before it as there were."""
+    """Update `size` at changed axes of `x`: up to the end, or to the same distance from it."""
     begin, size, shape = op.row("begin"), op.row("size"), op.was("x")
     if begin is None or size is None or shape is None or not len(begin) == len(size) == len(shape):
         return

@@ -1,4 +1,4 @@
-"""Windows, pads and factors: parameters that make the size of an output from the size of an input."""
+"""Windows, pads and factors: parameters that determine an output size from an input size."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Source: `upsample_bilinear2d` in coremltools/converters/mil/frontend/torch/ops.p
 
 @follows("avg_pool", "max_pool", "l2_pool")
 def pool(op: Resized) -> Iterator[Follow]:
-    """Follow windows that make a number of outputs of all of an axis, as adaptive pooling does.
+    """Update windows that divide a whole axis into a number of outputs, as in adaptive pooling.
 
     Source: `_adaptive_pool2d` in coremltools/converters/mil/frontend/torch/ops.py.
     """
@@ -55,14 +55,14 @@ def pool(op: Resized) -> Iterator[Follow]:
 
 
 def _windows(size: int, kernel: int, stride: int) -> int:
-    """Return the number of windows of adaptive pooling that a kernel makes of a size; 0 for another kernel."""
+    """Return the number of windows of adaptive pooling for a kernel and a size; 0 for another kernel."""
     if kernel == size:
         return 1
     return size // kernel if kernel == stride and kernel > 1 and size % kernel == 0 else 0
 
 
 def _is_adaptive(count: int, kernel: int) -> bool:
-    """Return whether the number of windows is rather intended than their size, unlike in layers of 2 x 2 and 3 x 3."""
+    """Return whether the number of windows is probably intended, not their size as in layers of 2 x 2 and 3 x 3."""
     return count == 1 or (kernel > 3 and count <= 8)
 
 
@@ -72,7 +72,7 @@ def _now(change: SizeChange) -> str:
 
 @follows("pad")
 def pad(op: Resized) -> Iterator[Follow]:
-    """Follow pads at one side that make a size of another one; report possible ones."""
+    """Update pads at one side that produce a round size; report possible ones."""
     pads, shape = op.row("pad"), op.was("x")
     if pads is None or shape is None or len(pads) % 2 or len(pads) > 2 * len(shape):
         return
@@ -100,7 +100,7 @@ def pad(op: Resized) -> Iterator[Follow]:
 
 @follows("upsample_bilinear", "upsample_nearest_neighbor", "resize")
 def upsample(op: Resized) -> Iterator[Follow]:
-    """Follow factors that were made of a requested size; report likely ones."""
+    """Update factors computed from a requested size; report likely ones."""
     rank = len(op.was("x") or ())
     for axis, change in op.changes("x").items():
         name = {rank - 2: "scale_factor_height", rank - 1: "scale_factor_width"}.get(axis)

@@ -27,13 +27,13 @@ LEFT_OUT_BY_COMPILER = code(
     "MIL210",
     "left out by Apple's compiler",
     WARNING,
-    "print without `--as-coremlc` to see all of it. `miltext build --no-loss` refuses such a build (MIL454)",
+    "print without `--as-coremlc` to see the whole program. `miltext build --no-loss` refuses such a build (MIL454)",
 )
 UNPROVEN_OUTPUT = code(
     "MIL211",
     "unproven output of Apple's compiler",
     WARNING,
-    "do not rely on this part of the text without a look at the compiler's own",
+    "compare this part of the text with the compiler's own output before you rely on it",
 )
 WRONG_BUILD_INFO = code("MIL212", "buildInfo is not a dictionary of strings", ERROR, "correct or remove the attribute")
 FLEXIBLE_SIZE_OUT_OF_RANGE = code("MIL213", "flexible size out of range", ERROR, "correct the model's description")
@@ -59,7 +59,8 @@ NOT_A_MODEL_FOLDER = code(
     "MIL251",
     "not a model folder",
     ERROR,
-    "an .mlpackage has a Manifest.json, an .mlmodelc a model.mil and a coremldata.bin: name such a folder",
+    "name an .mlpackage, which contains a Manifest.json, or an .mlmodelc, which contains a model.mil and a "
+    "coremldata.bin",
 )
 LFS_POINTER_OF_MODEL = code(
     "MIL252", "git-lfs pointer instead of a model", ERROR, "run `git lfs pull` in the model's repository"
@@ -68,31 +69,31 @@ NOT_A_MODEL = code(
     "MIL253",
     "not a Model or Program",
     ERROR,
-    "fetch or export the model again; the ending of MIL text is .mil, of a serialized Program .pb",
+    "fetch or export the model again. MIL text ends in .mil, a serialized Program in .pb",
 )
 NOT_AN_ML_PROGRAM = code(
     "MIL254",
     "not an ML Program",
     ERROR,
-    "miltext reads ML Programs: convert the model's source with coremltools, convert_to='mlprogram'",
+    "convert the model's source to an ML Program with coremltools, convert_to='mlprogram'",
 )
 INCONSISTENT_PACKAGE = code(
     "MIL255",
     "inconsistent package",
     ERROR,
-    "fetch or export the whole model again; of one with links to elsewhere, copy it with the links followed",
+    "fetch or export the whole model again. If it contains links to other folders, copy it with `cp -RL`",
 )
 NOT_A_TEXT_FILE = code(
     "MIL256",
     "not a text file",
     ERROR,
-    "MIL text and protobuf's text are UTF-8; a serialized Program ends in .pb, a Model in .mlmodel",
+    "save MIL text and protobuf's text as UTF-8. Name a serialized Program .pb, and a Model .mlmodel",
 )
 UNKNOWN_PIPELINE_MODEL = code(
     "MIL257",
     "ambiguous or unknown model of a pipeline",
     ERROR,
-    'choose a model by its index or name, of a nested pipeline as in "1/0"; --model on the command line',
+    'choose a model with --model, by its index or name; in a nested pipeline by a path, as in "1/0"',
 )
 UNREADABLE_COMPILED_DESCRIPTION = code(
     "MIL258", "unreadable description of a compiled model", ERROR, "fetch the bundle again, or compile its model again"
@@ -101,22 +102,22 @@ PROTOBUF_TEXT_ERROR = code(
     "MIL259",
     "syntax error in protobuf's text",
     ERROR,
-    "a .txtpb is a CoreML.Specification.MILSpec.Program in protobuf's text format; MIL text is a .mil",
+    "write a CoreML.Specification.MILSpec.Program in protobuf's text format. Name the file .mil if it is MIL text",
 )
 UNUSUAL_COMPILED_DESCRIPTION = code(
     "MIL260",
     "unusual description of a compiled model",
     ERROR,
-    "none is needed if the result is right. After a finding of `miltext check`, fetch the bundle again, or compile "
+    "no fix is needed if the result is right. After a finding of `miltext check`, fetch the bundle again, or compile "
     "its model again",
 )
 MISFIT_METADATA = code(
     "MIL261",
-    "metadata.json that does not fit",
+    "metadata.json does not match the model",
     WARNING,
     "compile the model again, or build it: `miltext build Model.mlmodelc -o New.mlmodelc`",
 )
-MISFIT_ANALYTICS = code("MIL262", "analytics that do not fit", WARNING, "compile the package again")
+MISFIT_ANALYTICS = code("MIL262", "analytics do not match the model", WARNING, "compile the package again")
 DAMAGED_COMPILED_WEIGHTS = code(
     "MIL263", "damaged weights in a compiled model", ERROR, "fetch the whole model, or compile it again"
 )
@@ -129,21 +130,23 @@ MISSING_COMPILED_WEIGHTS = code(
 )
 MISFIT_COMPILED_DESCRIPTION = code(
     "MIL265",
-    "description that does not fit the compiled program",
+    "description does not match the compiled program",
     ERROR,
     "compile the model again. If its program was edited, build it: `miltext build Model.mlmodelc -o "
-    "New.mlmodelc`. Give a package whose own description does not fit another one with `--description`",
+    "New.mlmodelc`. If a package's own description does not match, give another with `--description`",
 )
 MISFIT_COMPILED_PIPELINE = code(
     "MIL266",
-    "models of a compiled pipeline that do not fit",
+    "models of a compiled pipeline do not match",
     ERROR,
     "fetch the bundle again, or compile the pipeline again",
 )
-UNKNOWN_COMPILED_FILE = code("MIL267", "unknown file in a compiled model", NOTE, "none is needed if they belong there")
+UNKNOWN_COMPILED_FILE = code(
+    "MIL267", "unknown file in a compiled model", NOTE, "no fix is needed if the files belong there"
+)
 UNREADABLE_OVERLAY = code(
     "MIL268",
-    "overlay that cannot be read",
+    "unreadable overlay",
     ERROR,
     "correct the file, or remove it and its item in Manifest.json; Xcode writes a new one after an edit of the texts",
 )
@@ -151,10 +154,10 @@ MISFIT_OVERLAY = code(
     "MIL269",
     "overlay of a feature that the model lacks",
     WARNING,
-    "write the name of the feature as the model has it, or remove it from the file",
+    "write the name of a feature of the model, or remove the entry from the file",
 )
 UNKNOWN_PACKAGE_PART = code(
-    "MIL270", "unknown part of a package", NOTE, "none is needed if it belongs there: every edit keeps it"
+    "MIL270", "unknown part of a package", NOTE, "no fix is needed if the part belongs there: every edit keeps it"
 )
 
 # ---- weight files
@@ -163,14 +166,14 @@ WEIGHT_FILE_OUTSIDE = code(
     "MIL301",
     "weight file outside the model",
     ERROR,
-    "a weight file is named @model_path/ and a path inside the model's folder; of a model that has links to "
-    "elsewhere, use a copy with the links followed (cp -RL)",
+    "write `@model_path/` and a path inside the model's folder. If the model contains links to other folders, copy it "
+    "with `cp -RL`",
 )
 MISSING_WEIGHT_FILE = code(
     "MIL302",
     "missing weight file",
     ERROR,
-    "fetch the whole model, its weight files as regular files: links to them are not followed",
+    "fetch the whole model. Its weight files must be regular files: links are not followed",
 )
 LFS_POINTER_OF_WEIGHTS = code(
     "MIL303", "git-lfs pointer instead of a weight file", ERROR, "run `git lfs pull` in the model's repository"
@@ -185,17 +188,18 @@ NO_RECORD_AT_OFFSET = code(
     "MIL305",
     "no record at the offset",
     ERROR,
-    "the offset must be that of a record's metadata; model and weight file may not belong together",
+    "write the offset of a record's metadata; `miltext weights` lists them. If all offsets are wrong, fetch the "
+    "weight file of this model",
 )
 INVALID_RECORD = code("MIL306", "invalid record", ERROR, "the file is damaged or cut short: fetch or export it again")
 WRONG_RECORD_COUNT = code(
-    "MIL307", "wrong count of records", ERROR, "read the records by the offsets that the model names"
+    "MIL307", "wrong count of records", ERROR, "read the records at the offsets in the model, not by their count"
 )
 UNSTORABLE_VALUE = code(
     "MIL308",
     "value cannot be stored in a weight file",
     ERROR,
-    "convert the values to a type that contains them and that a weight file allows",
+    "convert the values to a data type of weight files that can hold them",
 )
 MISFIT_RECORD = code(
     "MIL309",
@@ -205,21 +209,21 @@ MISFIT_RECORD = code(
 )
 WEIGHT_FILES_OF_ONE_NAME = code(
     "MIL310",
-    "two weight files of one name",
+    "two weight files with the same name",
     ERROR,
-    "print one of the models with `miltext print --weights-as NAME`, so that its file has another name in the "
-    "text, and give that file with --weights NAME=FILE",
+    "print one of the models with `miltext print --weights-as NAME`, which renames its weight file in the text. Then "
+    "give that file with --weights NAME=FILE",
 )
 UNUSED_WEIGHT_FILE = code(
     "MIL311",
-    "given weight file without a value",
+    "given weight file that no value uses",
     ERROR,
-    "give a weight file with --weights NAME=FILE, by the name that the text has for it after `@model_path/`",
+    "give the weight file with --weights NAME=FILE, where NAME is its path in the text after `@model_path/`",
 )
 UNUSED_WEIGHTS = code(
     "MIL312",
     "unused weights",
     NOTE,
-    "`miltext build --prune-weights` removes them, and reports their size. See [How files are "
+    "remove them with `miltext build --prune-weights`, which reports their size. See [How files are "
     "written](writing-files.md#weights-that-nothing-needs)",
 )

@@ -12,7 +12,7 @@ NOT_IN_OPSET = code(
     "MIL502",
     "not available in this opset",
     ERROR,
-    "raise the function's opset, which requires a newer system, or do without",
+    "raise the function's opset, which requires a newer system, or remove it",
 )
 MISSING_PARAMETER = code("MIL503", "missing required parameter", ERROR, "add the arguments")
 UNKNOWN_PARAMETER = code("MIL504", "unknown parameter", ERROR, "correct the name, or remove the argument")
@@ -21,15 +21,15 @@ DTYPES_DIFFER = code(
     "MIL506", "data types must match", ERROR, "cast one of the values, or write the constant in the other's type"
 )
 NOT_CONSTANT = code("MIL507", "argument must be a compile-time constant", ERROR, "bind the parameter to a constant")
-SEVERAL_VALUES = code("MIL508", "several values for a single parameter", ERROR, "bind one value")
+SEVERAL_VALUES = code("MIL508", "several values for a single parameter", ERROR, "bind a single value")
 WRONG_KIND_OF_ARGUMENT = code(
     "MIL509",
     "argument of the wrong kind",
     ERROR,
-    "read the state first, or bind the state itself to a parameter that takes one",
+    "read the state with `read_state`, or bind the state to a parameter that accepts states",
 )
 WRONG_OUTPUT_COUNT = code("MIL510", "wrong number of outputs", ERROR, "declare as many outputs as the operation has")
-WRONG_BLOCK_COUNT = code("MIL511", "wrong number of blocks", ERROR, "write the blocks that the operation takes")
+WRONG_BLOCK_COUNT = code("MIL511", "wrong number of blocks", ERROR, "write as many blocks as the operation has")
 MISFIT_BLOCK = code("MIL512", "block does not match its operation", ERROR, "correct the block's inputs or outputs")
 REQUIRED_DEFAULT = code(
     "MIL513",
@@ -47,10 +47,10 @@ WRONG_ARGUMENT_SHAPE = code(
     "MIL515",
     "argument of the wrong shape",
     ERROR,
-    "change the argument, or the argument in the note, which does not fit",
+    "change this argument or the argument in the note",
 )
-AXIS_OUT_OF_RANGE = code("MIL516", "axis out of range", ERROR, "choose one of the axes in the message")
-REPEATED_AXIS = code("MIL517", "repeated axis", ERROR, "leave one of them out")
+AXIS_OUT_OF_RANGE = code("MIL516", "axis out of range", ERROR, "choose an axis in the message's range")
+REPEATED_AXIS = code("MIL517", "repeated axis", ERROR, "remove one of them")
 VALUE_OUT_OF_RANGE = code("MIL518", "value out of range", ERROR, "write a number in the range that the message gives")
 UNKNOWN_WORD = code("MIL519", "unknown word", ERROR, "write one of the words in the message")
 POSITION_OUTSIDE_TENSOR = code(
@@ -61,16 +61,16 @@ POSITION_OUTSIDE_TENSOR = code(
 )
 SIZES_DO_NOT_ADD_UP = code(
     "MIL521",
-    "sizes that do not add up",
+    "inconsistent sizes",
     ERROR,
-    "compare the numbers in the message, and change one of them. In a `reshape`, -1 stands for the remaining size",
+    "change one of the numbers in the message. In a `reshape`, -1 stands for the remaining size",
 )
 WRONG_EQUATION = code(
     "MIL522",
-    "wrong equation",
+    "invalid equation",
     ERROR,
-    "write the equation for the rank of the tensors, and transpose them before if their dimensions are in another"
-    " order; or use `matmul`",
+    "write an equation for tensors of this rank, after a `transpose` if their dimensions are in another order; or use "
+    "`matmul`",
 )
 ATTRIBUTE_AS_ARGUMENT = code("MIL523", "attribute among the arguments", ERROR, "move it into the brackets")
 
@@ -79,24 +79,24 @@ ATTRIBUTE_AS_ARGUMENT = code("MIL523", "attribute among the arguments", ERROR, "
 INVALID_IDENTIFIER = code(
     "MIL601", "invalid identifier", ERROR, "rename the value. `miltext rename` does so everywhere"
 )
-DUPLICATE_VALUE = code("MIL602", "duplicate value", ERROR, "rename one of them")
+DUPLICATE_VALUE = code("MIL602", "duplicate value", ERROR, "rename one of the values")
 SHADOWED_VALUE = code("MIL603", "shadowed value", WARNING, "rename one of them to avoid confusion")
 UNDEFINED_VALUE = code("MIL604", "undefined value", ERROR, "correct the name, or define the value")
-USE_BEFORE_DEFINITION = code("MIL605", "use before definition", ERROR, "move the definition up")
+USE_BEFORE_DEFINITION = code("MIL605", "use before definition", ERROR, "move the definition before its first use")
 VALUE_OF_OTHER_BLOCK = code(
     "MIL606", "value of another block", ERROR, "return the value from that block, and use the operation's output"
 )
-MISSING_OPSET_BLOCK = code("MIL607", "missing block for the opset", ERROR, "write a block for it, or change the opset")
+MISSING_OPSET_BLOCK = code(
+    "MIL607", "missing block for the opset", ERROR, "write a block for the opset, or change the function's opset"
+)
 BLOCK_OUTPUTS_DIFFER = code(
-    "MIL608", "blocks with different outputs", ERROR, "return the same names and types from each"
+    "MIL608", "blocks with different outputs", ERROR, "return the same names and types from each block"
 )
 UNKNOWN_OPSET = code("MIL609", "unknown opset", WARNING, "correct the name, if a known opset was intended")
-WRONG_RANK = code("MIL610", "wrong rank", ERROR, "leave the rank out: it is then the number of dimensions")
+WRONG_RANK = code("MIL610", "wrong rank", ERROR, "remove the rank, which follows from the dimensions")
 CONSTANT_OF_UNKNOWN_SIZE = code("MIL611", "constant of unknown size", ERROR, "write the sizes")
 WRONG_ELEMENT_COUNT = code("MIL612", "wrong number of elements", ERROR, "correct the type or the value")
-VALUE_TYPE_MISMATCH = code(
-    "MIL613", "type mismatch between a value and its type", ERROR, "correct the type or the value"
-)
+VALUE_TYPE_MISMATCH = code("MIL613", "value does not match its type", ERROR, "correct the type or the value")
 INVALID_BLOBFILE = code(
     "MIL614", "invalid BLOBFILE reference", ERROR, "name the file and the record's offset. `miltext weights` lists them"
 )
@@ -107,7 +107,7 @@ DTYPE_NOT_IN_WEIGHT_FILES = code(
     "write the value in the program, or choose another data type",
 )
 INCOMPLETE_TYPE = code("MIL616", "missing or incomplete type", ERROR, "write the type. A draft may leave it out")
-MISSING_VALUE = code("MIL617", "missing value", ERROR, "bind or remove the argument; write the value")
+MISSING_VALUE = code("MIL617", "missing value", ERROR, "bind the argument or remove it, or write the missing value")
 MISPLACED_STATE = code("MIL618", "state not allowed here", ERROR, "write the type of the operation's result")
 UNUSUAL_FIELD = code("MIL619", "unusual field for a value", WARNING, "write a plain literal, without the field's name")
 STATE_NOT_FP16 = code(
@@ -119,17 +119,28 @@ STATE_NOT_FP16 = code(
 STATE_OF_UNKNOWN_SIZE = code("MIL621", "state of unknown size", ERROR, "write the sizes of the state")
 LATER_CONSTANT_TYPE = code(
     "MIL622",
-    "constant of a later data type",
+    "constant of a data type from a later opset",
     ERROR,
-    "name ios18 or a later opset, or write the constant as int8 or uint8",
+    "raise the function's opset to ios18 or later, or write the constant as int8 or uint8",
 )
-STATE_AS_OUTPUT = code("MIL623", "state among the outputs", ERROR, "return the value of `read_state`")
-NO_OUTPUTS = code("MIL624", "function without outputs", ERROR, "return a value, such as the one that was written")
-OUTPUT_TWICE = code("MIL625", "value returned twice", WARNING, "return the `identity` of the value under another name")
-INPUT_AS_OUTPUT = code("MIL626", "input returned", WARNING, "return the `identity` of the input under another name")
+STATE_AS_OUTPUT = code(
+    "MIL623", "state among the outputs", ERROR, "return the output of `read_state` in place of the state"
+)
+NO_OUTPUTS = code(
+    "MIL624",
+    "function without outputs",
+    ERROR,
+    "return at least one value. If the function only writes a state, return the written value",
+)
+OUTPUT_TWICE = code(
+    "MIL625", "value returned twice", WARNING, "return the output of an `identity` of the value, under another name"
+)
+INPUT_AS_OUTPUT = code(
+    "MIL626", "input returned", WARNING, "return the output of an `identity` of the input, under another name"
+)
 OPSET_BY_TEXT_NAME = code(
     "MIL627",
-    "opset by its name in texts",
+    "opset under its text name",
     WARNING,
     "write the opset without quotes. Of a model, print the text, correct it, and build with `--from`",
 )
@@ -137,9 +148,11 @@ MISSPELLED_ATTRIBUTE = code("MIL630", "misspelled attribute", WARNING, "write `n
 
 # ---- inferred types
 
-TYPE_MISMATCH = code("MIL701", "type mismatch", ERROR, "write the type that follows, or correct the inputs")
+TYPE_MISMATCH = code("MIL701", "type mismatch", ERROR, "write the inferred type, or correct the inputs")
 INCOMPATIBLE_INPUTS = code("MIL702", "incompatible inputs", ERROR, "correct the inputs listed in the message")
-OUTPUT_COUNT_FOR_INPUTS = code("MIL703", "wrong number of outputs for these inputs", ERROR, "declare as many outputs")
+OUTPUT_COUNT_FOR_INPUTS = code(
+    "MIL703", "wrong number of outputs for these inputs", ERROR, "declare as many outputs as in the message"
+)
 NOT_INFERRED = code("MIL711", "type cannot be inferred", ERROR, "write the type")
 DRAFT = code(
     "MIL712",
@@ -172,7 +185,7 @@ NO_RULE = code(
     "MIL830",
     "operation without a rule",
     ERROR,
-    "run a program without it: drop the operation, or return the values before it",
+    "remove the operation, or return values that do not depend on it",
 )
 MISSING_INPUT = code("MIL831", "missing input", ERROR, "give an array of the type that the note shows")
 UNKNOWN_INPUT = code("MIL832", "unknown input or state", ERROR, "give the array under the right name")
@@ -214,14 +227,14 @@ TOO_FAR = code(
     "MIL841",
     "value too far from its reference",
     ERROR,
-    "look at this operation: here, numbers that are too small for fp16 become 0. Scale them before, keep this "
-    "operation in fp32, or accept it with a lower threshold, `--min-snr`",
+    "check this operation for numbers too small for fp16, which become 0. Scale its inputs, keep it in fp32, or lower "
+    "the threshold with `--min-snr`",
 )
 PORTS_DIFFER = code(
     "MIL842",
-    "inputs or outputs that differ between two models",
+    "inputs or outputs differ between two models",
     ERROR,
-    "compare models with the same inputs and outputs, or give these the same names in both, so that they are paired",
+    "compare models with the same inputs and outputs, or rename these in one model, so that the names match",
 )
 NOTHING_TO_COMPARE = code(
     "MIL843", "nothing to compare", ERROR, "give an output of both models the same name, or compare other models"
@@ -234,15 +247,15 @@ UNKNOWN_COMPARED_VALUE = code(
 
 UNKNOWN_REVISION = code(
     "MIL845",
-    "revision that git does not have",
+    "unknown git revision",
     ERROR,
-    "name revisions of the repository that the current folder is in, as git takes them: HEAD~, main..topic",
+    "name revisions of the current folder's repository in git's syntax: HEAD~, main..topic",
 )
 FILE_IN_NO_REVISION = code(
     "MIL846",
-    "file that neither revision has",
+    "file in neither revision",
     ERROR,
-    "name a file or folder of one of the two revisions; for a submodule, run the command inside of it",
+    "name a file or folder of one of the two revisions; for a submodule, run the command in its folder",
 )
 
 # ---- conflicts that git left
@@ -251,8 +264,8 @@ NO_CONFLICT = code(
     "MIL860",
     "model without a conflict",
     ERROR,
-    "name a model that `git status` calls unmerged; `git checkout -m -- FILE` brings back a conflict that was "
-    "added to the index",
+    "name a model that `git status` lists as unmerged. `git checkout -m -- FILE` restores a conflict that was added "
+    "to the index",
 )
 COMMITS_UNKNOWN = code(
     "MIL861",
@@ -261,11 +274,11 @@ COMMITS_UNKNOWN = code(
     "take a side from its commit: `git restore --source=COMMIT --staged --worktree -- MODEL`",
 )
 CHANGES_WOULD_BE_LOST = code(
-    "MIL862", "changes that would be lost", ERROR, "keep a copy of it elsewhere, then add --force"
+    "MIL862", "changes that would be lost", ERROR, "copy the changed file elsewhere, then add --force"
 )
 UNRESOLVED_CONFLICT = code(
     "MIL863",
-    "text that resolves no conflict",
+    "text does not resolve a conflict",
     ERROR,
     "edit the text that is beside the model, MODEL.conflict.mil, or take `ours` or `theirs`",
 )

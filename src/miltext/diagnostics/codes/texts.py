@@ -21,7 +21,7 @@ UNTERMINATED = code(
     "write the closing quote or `*/`. A line feed in a string is `\\n`",
 )
 UNEXPECTED_END = code(
-    "MIL005", "unexpected end of the text", ERROR, "close the bracket, or fetch the rest of a text that was cut off"
+    "MIL005", "unexpected end of the text", ERROR, "close the bracket. If the text was cut off, fetch the whole file"
 )
 NESTED_TOO_DEEPLY = code(
     "MIL006", "nested too deeply", ERROR, "reduce the nesting: fewer types inside types, or blocks inside blocks"

@@ -26,25 +26,25 @@ NO_MODEL_IN_ORIGINAL = code(
     "MIL404",
     "no model in the original",
     ERROR,
-    "name with --from the .mlpackage, .mlmodel or .mlmodelc that the program belongs to",
+    "give the .mlpackage, .mlmodel or .mlmodelc of the program with --from",
 )
 MODEL_TOO_LARGE = code(
     "MIL405",
     "model too large or too deep",
     ERROR,
-    "shorten the program: --externalize moves values into the weight file; put pipelines beside one another",
+    "move values into the weight file with --externalize, and put nested pipelines side by side",
 )
 UNKNOWN_ELIDED_LITERAL = code(
     "MIL410",
     "unknown elided literal",
     ERROR,
-    "give --from the model that the text was printed from, or print without --elide",
+    "name the model of the text with --from, or print the text without --elide",
 )
 ELIDED_LITERAL_TYPE = code(
     "MIL411",
     "elided literal of another type",
     ERROR,
-    "leave the type of an elided literal as it was printed, or print without --elide and write the values",
+    "restore the printed type of the literal, or print without --elide and write the values",
 )
 MISFIT_ARRAY = code(
     "MIL412",
@@ -75,15 +75,15 @@ ARRAY_VALUE_OUT_OF_RANGE = code(
     "MIL417", "array with a value out of range", ERROR, "choose a type that contains the value, or fix the value"
 )
 ARRAY_FILE_CHANGED = code(
-    "MIL418", "array file changed", ERROR, "run the command again, once nothing writes to the file"
+    "MIL418", "array file changed", ERROR, "run the command again when no other program writes to the file"
 )
 NO_SAFETENSORS = code("MIL419", "safetensors is not installed", ERROR, f"install it: {install('safetensors')}")
 TYPE_NOT_IN_DESCRIPTIONS = code(
     "MIL420",
     "type not allowed in a description",
     ERROR,
-    "Core ML takes and gives tensors of fp16, fp32, fp64, int32 and int8, states, and what `classify` makes: cast"
-    " the value with `cast`, or leave it inside the program",
+    "cast the value with `cast`, or keep it inside the program. Inputs and outputs of Core ML are tensors of fp16, "
+    "fp32, fp64, int32 and int8, states, and the outputs of `classify`",
 )
 UNKNOWN_SPECIFICATION = code(
     "MIL421",
@@ -102,9 +102,9 @@ COMPILED_NOT_ML_PROGRAM = code(
 )
 NOT_AN_IMAGE_TYPE = code(
     "MIL424",
-    "type that does not fit an image",
+    "type does not match an image",
     ERROR,
-    "give it the shape of such an image, or describe it as an array with --description",
+    "give the value the shape of an image, or describe it as an array with --description",
 )
 IMPOSSIBLE_RANGE = code(
     "MIL425",
@@ -114,36 +114,36 @@ IMPOSSIBLE_RANGE = code(
 )
 WRONG_NAME = code(
     "MIL426",
-    "wrong name",
+    "invalid name",
     ERROR,
-    "choose a name of letters, digits, `_` and `@` that begins with a letter or `_`; --no-check takes any",
+    "choose a name of letters, digits, `_` and `@` that begins with a letter or `_`. --no-check accepts any name",
 )
 UNKNOWN_WEIGHT_REFERENCES = code(
     "MIL427",
     "references to weights unknown",
     ERROR,
-    "build without --prune-weights, or with a miltext that knows the fields",
+    "build without --prune-weights, or use a newer miltext",
 )
 SEVERAL_TEXTS = code(
     "MIL428",
     "several texts for a single file",
     ERROR,
-    "name a folder with -o, which gets a file for each, or choose one with --model",
+    "name a folder with -o for one file per program, or choose one program with --model",
 )
 UNKNOWN_NAME = code(
     "MIL430",
     "unknown name",
     ERROR,
-    "use the name of a value; `miltext print` shows them all, `miltext info` a pipeline's features",
+    "use the name of a value. `miltext print` shows the values, `miltext info` a pipeline's features",
 )
 NAME_IN_USE = code(
-    "MIL431", "name already in use", ERROR, "choose a name that the function, and the pipeline around it, does not use"
+    "MIL431", "name already in use", ERROR, "choose a name that is not used in the function or in its pipeline"
 )
 NOT_AN_OUTPUT = code(
     "MIL432",
     "value cannot be an output",
     ERROR,
-    "only a value of the function's own block can be an output, and only once",
+    "choose a value of the function's own block that is not an output yet",
 )
 POSITION_OUTSIDE_TEXT = code(
     "MIL433",
@@ -155,27 +155,27 @@ UNREADABLE_SIZES = code(
     "MIL434",
     "unreadable sizes",
     ERROR,
-    "write sizes as in image=1,3,256,256; a range is 64..512; in a text alone, ? is any size from 1 on",
+    "write sizes as in image=1,3,256,256. A range is written 64..512; in a text alone, `?` means any size from 1",
 )
 IMPOSSIBLE_SIZES = code(
     "MIL435",
     "sizes that an input cannot have",
     ERROR,
-    "give each dimension of the input's type a size; for another rank, edit the text of the program",
+    "give each dimension of the input a size. To change the rank, edit the text of the program",
 )
 OUTDATED_SIZE = code(
     "MIL436",
-    "size that may be out of date",
+    "possibly outdated size",
     WARNING,
-    "check that it is right for the new sizes, or write the right one",
+    "check the size, and correct it if it does not match the new sizes",
 )
 KEPT_IN_FP32 = code(
     "MIL437",
     "operations kept in fp32",
     WARNING,
-    "give the constant numbers that fp16 has, if it can: a mask of `-1e9` may as well be one of `-6e4`. Numbers "
-    "from `1e38` on stand for an infinity; they become 65504, and no operation stays fp32 for them. For whole "
-    "numbers, compare the models on inputs as large as they get",
+    "replace constants out of fp16's range where the meaning allows it: in a mask, `-6e4` does the same as `-1e9`. "
+    "Constants from `1e38` on stand for infinity: they become 65504, and keep no operation in fp32. For integers, "
+    "compare the models on the largest expected inputs",
 )
 UNCONVERTIBLE_VALUE = code(
     "MIL438",
@@ -185,83 +185,84 @@ UNCONVERTIBLE_VALUE = code(
 )
 FP16_BORDER = code(
     "MIL439",
-    "fp16 at the border of an early opset",
+    "fp16 input or output in an early opset",
     ERROR,
     "leave out --io, or raise the function's opset in the text, as in `func main<ios16>`",
 )
 UNCOMPILABLE_MODEL = code(
     "MIL440",
-    "model that cannot be compiled",
+    "model cannot be compiled",
     ERROR,
-    "compile it with Apple's compiler on a Mac, `xcrun coremlc compile`; miltext writes an .mlpackage of it",
+    "build an .mlpackage, and compile it on a Mac with `xcrun coremlc compile`",
 )
 UNPROVEN_PART_REFUSED = code(
     "MIL441",
     "unproven part of a compiled model, not allowed",
     ERROR,
-    "compile it with Apple's compiler, or have guesses written with `build --allow-unproven`",
+    "compile the model with Apple's compiler, or write guesses with `build --allow-unproven`",
 )
-FILES_NOT_KEPT = code("MIL442", "files of a model that are not kept", WARNING, "copy them, if they are needed")
+FILES_NOT_KEPT = code("MIL442", "files of a model are not kept", WARNING, "copy the files that are needed")
 NO_COMPILED_PART = code(
     "MIL443",
-    "part that a compiled model does not have",
+    "part that a compiled model cannot hold",
     WARNING,
-    "keep the package. `--no-loss` refuses such a build (MIL454)",
+    "keep the package, which contains the part. `--no-loss` refuses such a build (MIL454)",
 )
 OPTION_FOR_COMPILED = code(
-    "MIL444", "option for compiled models alone", ERROR, "name an .mlmodelc with -o, or leave the option out"
+    "MIL444", "option only for compiled models", ERROR, "name an .mlmodelc with -o, or leave the option out"
 )
 IMPOSSIBLE_PART_INPUT = code(
     "MIL446",
-    "value that a part cannot take",
+    "value cannot be an input of a part",
     ERROR,
-    "name another value with --input, or leave it out: then the part contains its operations",
+    "name another value with --input, or omit it: the part then contains its operations",
 )
 NEEDLESS_PART_INPUT = code(
-    "MIL447", "input that a part does not need", ERROR, "leave it out, or name an output that needs it"
+    "MIL447", "unneeded input of a part", ERROR, "omit the input, or name an output that needs it"
 )
 IMPOSSIBLE_PART_OUTPUT = code(
     "MIL448",
-    "value that a part cannot give",
+    "value cannot be an output of a part",
     ERROR,
-    "name values that operations of one function's own block make, each once; `miltext print` shows them all",
+    "name outputs of operations in the function's own block, each once; `miltext print` shows them",
 )
 LEFT_OUT_OF_PART = code(
     "MIL449",
-    "left out of a part",
+    "opset left out of a part",
     WARNING,
-    "nothing, if the other opset is not needed. Else give the values the same names and types in all blocks",
+    "no fix is needed if the other opset is not. Otherwise give the values the same names and types in all blocks",
 )
 FEWER_DETAILS = code(
     "MIL450",
     "description with fewer details",
     WARNING,
-    "give the sizes with `--range`, or all of it with `--description`. `--no-loss` refuses such a build (MIL454)",
+    "give the sizes with `--range`, or the whole description with `--description`. `--no-loss` refuses such a build "
+    "(MIL454)",
 )
 WEIGHTS_NOT_IN_ORIGINAL = code("MIL451", "weights missing in the original", WARNING, "fetch the whole original")
 INPUT_WITHOUT_RANGE = code(
     "MIL452",
     "input without a range of sizes",
     ERROR,
-    "in Python, ranges={...} has them; the --description of a build can have them, too",
+    "give the range in Python with ranges={...}, or in the --description of a build",
 )
 PIPELINE_DESCRIPTION_CHANGED = code(
     "MIL453",
-    "description of a pipeline changed along",
+    "description of a pipeline changed with its model",
     WARNING,
-    "check the pipeline's inputs and outputs. Keep the model's own as they were if the pipeline's are not to change",
+    "check the pipeline's inputs and outputs. To keep them unchanged, keep the model's own",
 )
 DESCRIPTION_LOSS = code(
     "MIL454",
-    "description would lose something",
+    "description would lose details",
     ERROR,
-    "omit --no-loss if the loss is intended, or restore the lost facts in the program or with --description",
+    "omit --no-loss if the loss is intended, or restore the lost details in the program or with --description",
 )
 PIPELINE_TYPE_CLASH = code(
     "MIL456",
-    "type that another model of the pipeline does not have",
+    "type differs from another model of the pipeline",
     ERROR,
-    "one value has one type in all models of a pipeline: cast or reshape it inside of the model",
+    "cast or reshape the value inside the model: it has the same type in all models of a pipeline",
 )
 PIPELINE_CONNECTION_LOST = code(
     "MIL457",
@@ -271,9 +272,9 @@ PIPELINE_CONNECTION_LOST = code(
 )
 UNRENAMABLE_MODEL = code(
     "MIL458",
-    "model that cannot be renamed inside",
+    "name cannot be changed in this model",
     ERROR,
-    "keep the name: an app, or another file, uses it to address this model",
+    "keep the name: an app or another file uses it to address this model",
 )
 UNREADABLE_SETTINGS = code("MIL460", "unreadable settings", ERROR, "fix the file; `--isolated` ignores it")
 UNKNOWN_SETTING = code("MIL461", "unknown setting", ERROR, "write one of the [settings](settings.md)")
@@ -282,19 +283,19 @@ UNKNOWN_CODE_IN_SETTINGS = code(
     "MIL463",
     "unknown code in the settings",
     ERROR,
-    "write a code of this page, the beginning of some (`MIL6`), or `ALL`",
+    "write a code of this page, the beginning of codes, such as `MIL6`, or `ALL`",
 )
 PATTERN_WITHOUT_FILES = code(
     "MIL464",
-    "pattern that fits no file",
+    "pattern matches no file",
     ERROR,
-    "write a path from the pyproject.toml, with `/` between names, or a name alone",
+    "write a path relative to the pyproject.toml, with `/` between names, or a single name",
 )
 
 # ---- descriptions as text
 
 UNREADABLE_DESCRIPTION = code(
-    "MIL470", "unreadable description", ERROR, "a description is what `miltext describe` writes: TOML as UTF-8"
+    "MIL470", "unreadable description", ERROR, "write TOML as UTF-8, in the form that `miltext describe` writes"
 )
 UNKNOWN_DESCRIPTION_KEY = code(
     "MIL471", "unknown key in a description", ERROR, "write one of the keys of [the description](description.md)"
@@ -309,13 +310,13 @@ DESCRIPTION_NUMBER_RANGE = code(
     "MIL474", "number out of range in a description", ERROR, "write a number within the range"
 )
 DESCRIPTION_ENTRY_COUNT = code(
-    "MIL475", "missing or double entry in a description", ERROR, "add the name; keep one of the two keys"
+    "MIL475", "missing or duplicate entry in a description", ERROR, "add the missing name, or remove the second entry"
 )
 DESCRIPTION_OF_NOTHING = code(
     "MIL476",
-    "description of something that does not exist",
+    "described feature does not exist",
     ERROR,
-    "describe everything that the program takes and gives, and nothing else, by the same names",
+    "describe each input and output of the program under its name, and nothing else",
 )
 DESCRIPTION_OF_OTHER_TYPE = code(
     "MIL477", "description of another type", ERROR, "change the entry, or the type in the program"
@@ -324,17 +325,17 @@ SPECIFICATION_TOO_SMALL = code(
     "MIL478",
     "specification version too small",
     ERROR,
-    "write the version that the message names, or leave out `specificationVersion`, for the least that is needed",
+    "write the version in the message, or omit `specificationVersion` to get the smallest possible one",
 )
 MISFIT_LABELS = code(
     "MIL479",
-    "labels that do not fit the classifier",
+    "labels do not match the classifier",
     ERROR,
-    "give as many labels as there are probabilities, strings or whole numbers as the program has them",
+    "give one label for each probability, as strings or integers like those of the program",
 )
 NO_COREMLTOOLS = code("MIL480", "coremltools is not installed", ERROR, f"{install('coremltools')}")
 WEIGHTS_IN_SEVERAL_FOLDERS = code(
-    "MIL481", "weights in several folders", ERROR, "build the model first: this makes one weight file"
+    "MIL481", "weights in several folders", ERROR, "build the model first, which writes one weight file"
 )
 
 # ---- generated programs
@@ -363,7 +364,8 @@ UNSTEADY_TEST = code(
     "MIL487",
     "test with varying results",
     WARNING,
-    "repeat the check several times in the command, and exit with 0 if the fault occurred once. Then reduce the "
+    "repeat the check several times in the command, and exit with 0 if the fault occurred at least once. Then reduce "
+    "the "
     "original again",
 )
 CONSTANT_RESIZED = code(
@@ -377,13 +379,14 @@ CONSTANT_MAY_FOLLOW = code(
     "MIL491",
     "constant that may follow from a size",
     WARNING,
-    "if it was computed, reshape to a text, `-o model.mil`, and write the one for the size now. Otherwise it is right",
+    "if the constant was computed from the size, reshape to a text, `-o model.mil`, and write its value for the new "
+    "size. Otherwise keep it",
 )
 CONSTANT_CANNOT_FOLLOW = code(
     "MIL492",
-    "constant that cannot follow a size",
+    "constant cannot be adapted to a size",
     ERROR,
-    "write the constant for the new sizes in the text, and reshape that; or convert the model anew at these sizes. "
-    "In place of a range, choose one size",
+    "write the constant for the new sizes in a text, and reshape the text; or convert the source again at these "
+    "sizes. If a range was requested, choose one size",
 )
-IMPOSSIBLE_PACKAGE_SIZE = code("MIL493", "size that no package can have", ERROR, "choose smaller sizes")
+IMPOSSIBLE_PACKAGE_SIZE = code("MIL493", "size too large for a package", ERROR, "choose smaller sizes")

@@ -1,1 +1,1 @@
-"""Two runs side by side: how far apart their values are, and where that began."""
+"""Comparison of two runs: the distances of their values, and the origins of these distances."""

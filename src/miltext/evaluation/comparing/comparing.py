@@ -1,4 +1,4 @@
-"""`compare`: two programs run on the same inputs, and their values compared."""
+"""`compare`: run two programs on the same inputs, and compare their values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from miltext.evaluation.subjects import Runnable, Subject
 
 AGAINST = "the numbers given"
-"""Name shown for arrays that a program is compared with."""
+"""The displayed name of arrays that a program is compared with."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ class _CompareRequest(CompareOptions):
 
 @taking(_CompareRequest)
 def compare(asked: _CompareRequest) -> Comparison:
-    """Run two programs on the same inputs, and return how far the values of `b` are from those in `a`.
+    """Run two programs on the same inputs, and return the distances of the values of `b` from those of `a`.
 
     Each program is the path of a model, a Model, a Program, or MIL text. Their values are paired as `diff` pairs them,
     so that renamed values, another order and inserted operations do not matter. With `against` instead of `b`, values
-    of `a`, outputs or inner ones, are compared with the arrays of these names, as made by a device or another
+    of `a`, outputs or inner ones, are compared with the arrays of these names, for example from a device or another
     framework.
 
-    `inputs` are named as in `a`, or else as in `b`. Without `inputs`, and with a `seed` for missing ones, they are
+    `inputs` are named as in `a`, or else as in `b`. Without `inputs`, or with a `seed` for missing ones, they are
     random; the seed also applies to random operations. `state` contains the initial states, and `runs` is the number of
     runs of the two programs, each with the states of the run before and other random inputs. `min_snr` is the ratio in
     dB below which a value is too far: if it is None, 80 where both come from fp32 alone, 50 where both come from fp16
@@ -51,8 +51,8 @@ def compare(asked: _CompareRequest) -> Comparison:
     `compute` and `allow_nan` are as in `run`, and so is `weights`, but not for packages and compiled models, which have
     their own; `progress` is called for each operation.
 
-    Raise MiltextError for a program that cannot be run, for inputs that do not fit (MIL842 where the inputs of the two
-    models differ), and where nothing can be compared (MIL843, MIL844); OSError for files.
+    Raise MiltextError for a program that cannot be run, for wrong inputs (MIL842 if the inputs of the two models
+    differ), and if nothing can be compared (MIL843, MIL844); OSError for files.
     """
     _require(asked)
     require_seed(asked.seed)
@@ -60,7 +60,7 @@ def compare(asked: _CompareRequest) -> Comparison:
 
 
 class _Comparing:
-    """A comparison while it is made."""
+    """A comparison in progress."""
 
     def __init__(self, asked: _CompareRequest) -> None:
         self.asked = asked
@@ -98,14 +98,14 @@ class _Comparing:
 
     def _verdict(self) -> Verdict:
         """Run the programs, and return the verdict about their values."""
-        asked, arrangement, usual = self.asked, self.arrangement, self._usual()
-        thresholds = usual if asked.min_snr is None else [asked.min_snr] * len(usual)
+        requested, arrangement, usual = self.asked, self.arrangement, self._usual()
+        thresholds = usual if requested.min_snr is None else [requested.min_snr] * len(usual)
         walked = arrangement.runners[0].walked if self.arrays is None else None
         lockstep = Lockstep(walked, arrangement.partners, thresholds)
-        feeder = Feeder(arrangement, asked.state or {}, asked.allow_nan)
-        for run in range(asked.runs):
-            given = feeder.given(asked.inputs or {}, asked.seed, run)
-            feeder.run(lockstep, given, self.arrays or {}, asked.seed or 0, asked.progress or _nobody)
+        feeder = Feeder(arrangement, requested.state or {}, requested.allow_nan)
+        for run in range(requested.runs):
+            given = feeder.given(requested.inputs or {}, requested.seed, run)
+            feeder.run(lockstep, given, self.arrays or {}, requested.seed or 0, requested.progress or _nobody)
         return Verdict(lockstep, {index for index, threshold in enumerate(usual) if threshold == UNEVEN})
 
     def _usual(self) -> list[float]:
@@ -116,16 +116,14 @@ class _Comparing:
         return usual_against(self.arrays, runners[0], pairs, own=isinstance(self.asked.against, OwnNumbers))
 
     def _guesses(self) -> Iterator[str]:
-        """Yield a note where numbers from elsewhere are compared with results of random inputs that the caller did not
-        choose.
-        """
+        """Yield a note about given arrays that are compared with results of random inputs without a chosen seed."""
         is_chosen = self.asked.inputs or self.asked.seed is not None
         if self.arrays is not None and not is_chosen and self.arrangement.runners[0].evaluator.inputs:
             yield "the inputs are random: pass the inputs of the stored numbers"
 
 
 def _require(asked: _CompareRequest) -> None:
-    """Raise TypeError or ValueError for arguments that name no comparison, or would check nothing."""
+    """Raise TypeError or ValueError for arguments without a comparison, or without effect."""
     if (asked.b is None) == (asked.against is None):
         raise TypeError("compare takes two programs, or one and `against`: give either `b` or `against`")
     if asked.runs < 1 or (asked.min_snr is not None and math.isnan(asked.min_snr)):

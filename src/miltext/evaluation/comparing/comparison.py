@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import line_and_column
+from miltext.diagnostics.dynamic import field_names, plain
 from miltext.evaluation.comparing.text import located, render_text
 
 if TYPE_CHECKING:
     from miltext.checking.findings import Finding
     from miltext.checking.verifier import Checked
     from miltext.diagnostics import Diagnostic
-    from miltext.diagnostics.dynamic import Json, Record
+    from miltext.diagnostics.dynamic import Record
     from miltext.evaluation.comparing.measures import Measure
     from miltext.schema.paths import Path
 
 FORM = 1
-"""The version of the JSON form, which docs/compare.md describes: a new one for a change that breaks its readers."""
+"""The version of the JSON form, which docs/compare.md describes; it changes when readers would break."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,9 @@ class ComparedValue:
     """A value and its reference: the names, the types of the operations, and the types as text.
 
     `kind` is `input`, `constant`, `value`, `output` or `state`. `measure` is the largest distance; of an operation that
-    runs several times, `turn` is the number of that run, from 0. `lost` is the steepest fall in dB, from the worst
-    input of the value, or from the precision that rounding to its type leaves. `fell`: it is too far, below the
-    required `min_snr` in dB.
+    runs several times, `turn` is the number of that run, from 0. `lost` is the largest loss in dB, relative to the
+    worst input of the value, or to the precision of its type. `fell` is true for a ratio below the required `min_snr`
+    in dB.
     """
 
     kind: str
@@ -48,10 +48,10 @@ class ComparedValue:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Origin of a loss of precision: the value, its distance then, and the ratios that its inputs had then, by name.
+    """Origin of a loss of precision: the value, its distance, and the ratios of its inputs, by name.
 
     `between` are the operations without partners before it, of the new program, and `removed` the operations of the old
-    one. `reaches_output`: an output fell because of it.
+    one. `reaches_output` is true if it made an output fall.
     """
 
     value: ComparedValue
@@ -80,12 +80,11 @@ class FirstOddity:
 class Comparison:
     """Two runs on the same inputs; the values of `old` are the reference for those in `new`.
 
-    `min_snr` is the ratio in dB below which an output is too far, the lowest of all outputs. `origins` are the values
-    that fell below it although their inputs had not, the causes of fallen outputs first; `steepest` is the largest loss
-    on the way to the worst output, whether or not that fell. `values` are all compared values but `outputs`, in the
-    order of the new program. `lost` are the names of outputs that only the old program has. `notes` list values that
-    could not be compared. `ok`: no output fell, and none is lost. `told` locates findings in the text of the new
-    program.
+    `min_snr` is the lowest required ratio in dB of all outputs. `origins` are the values that fell below it although
+    their inputs had not, the causes of fallen outputs first; `steepest` is the largest loss before the worst output,
+    whether or not that fell. `values` are all compared values except `outputs`, in the order of the new program. `lost`
+    are the names of outputs that only the old program has. `notes` list values that could not be compared. `ok`: no
+    output fell, and none is lost. `told` locates findings in the text of the new program.
     """
 
     old: str
@@ -127,26 +126,19 @@ class Comparison:
         names = ("ok", "old", "new", "min_snr", "oddities", "outputs", "values", "lost", "notes")
         found = located(self, self.origins)
         origins = [
-            {**_plain(origin), "line": _line(diagnostic, found.text)}
+            {**_origin(origin), "line": _line(diagnostic, found.text)}
             for origin, diagnostic in zip(self.origins, found.diagnostics, strict=True)
         ]
-        where = {"first": origins[0] if origins else None, "origins": origins, "steepest": _plain(self.steepest)}
-        return {"form": FORM, **{name: _plain(getattr(self, name)) for name in names}, **where}
+        steepest = _origin(self.steepest) if self.steepest else None
+        where = {"first": origins[0] if origins else None, "origins": origins, "steepest": steepest}
+        return {"form": FORM, **{name: plain(getattr(self, name)) for name in names}, **where}
 
 
 def _line(diagnostic: Diagnostic, text: str | None) -> int | None:
     return line_and_column(text, diagnostic.span.start)[0] if text is not None and diagnostic.span else None
 
 
-def _plain(thing: Json) -> Json:
-    """Return anything in a Comparison as JSON has it; the value of an origin is a part of it."""
-    if isinstance(thing, float):
-        return thing if math.isfinite(thing) else str(thing)
-    if isinstance(thing, Origin):
-        told = {each.name: getattr(thing, each.name) for each in fields(thing) if each.name not in ("value", "path")}
-        return {**_plain(thing.value), **{name: _plain(each) for name, each in told.items()}}
-    if isinstance(thing, tuple):
-        return [_plain(each) for each in thing]
-    if is_dataclass(thing):
-        return {each.name: _plain(getattr(thing, each.name)) for each in fields(thing)}
-    return thing
+def _origin(origin: Origin) -> Record:
+    """Return an origin as JSON has it; the parts of its value are parts of it."""
+    own = [name for name in field_names(origin) if name not in ("value", "path")]
+    return {**plain(origin.value), **{name: plain(getattr(origin, name)) for name in own}}

@@ -1,4 +1,4 @@
-"""Two runs in lockstep: each value waits only until its partners are made, is measured against them, and is freed."""
+"""Two runs in lockstep: each value is kept until its partners exist, measured against them, and freed."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from miltext.ir.parts import Op
 
 EXACT_INTEGERS = 150.0
-"""Ratio in dB that counts as exact, for types without a float's precision."""
+"""The ratio in dB that counts as exact, for types other than floats."""
 
 
 @dataclass(slots=True)
 class Waiting:
-    """A value as made, its declared type, the number of values made before it in its run, and `left`, the number of
-    partners for which it waits.
+    """A computed value, its declared type, the number of earlier values in its run, and `left`, the number of missing
+    partners.
     """
 
     value: Carried
@@ -40,10 +40,11 @@ class Waiting:
 
 
 class Sighting(NamedTuple):
-    """A value measured: `turn` is the number of earlier runs of its operation, as in a loop.
+    """A measured value: `turn` is the number of earlier runs of its operation, as in a loop, `moment` its position in
+    the new program's run.
 
-    `moment` is when the new program made it. `inputs` are the pairs of its input values, with the ratio that each had
-    then; `lost` is the loss in dB from the worst of these to this value.
+    `inputs` are the pairs of its inputs, with their ratios; `lost` is the loss in dB from the worst of these to this
+    value.
     """
 
     moment: int
@@ -55,10 +56,11 @@ class Sighting(NamedTuple):
 
 @dataclass(slots=True)
 class Track:
-    """The facts of a pair: its types, and its state when it was worst, lost most, and first fell too low.
+    """The facts of a pair: its types, and its sightings with the lowest ratio, with the largest loss, and with the
+    first fall.
 
-    A constant number, as the `y` of a `mul`, loses nothing: its user does. `is_rounded`: no constant, or the same on
-    both sides but for rounding.
+    A constant number, such as the `y` of a `mul`, loses nothing: its user does. `is_rounded` is false for constants
+    that differ by more than rounding.
     """
 
     types: tuple[str, str] | None = None
@@ -81,8 +83,8 @@ class Oddity(NamedTuple):
 
 @dataclass
 class WaitingRun:
-    """One run: the values that wait for partners, by value and turn, their bytes but for constants, how often each was
-    made.
+    """A run: the values waiting for partners, by value and turn, their bytes without constants, and the number of times
+    that each was computed.
     """
 
     walked: Walked | None
@@ -93,7 +95,7 @@ class WaitingRun:
     size: int = 0
 
     def keep(self, key: tuple[Held, int], held: Waiting) -> None:
-        """Let a value wait."""
+        """Keep a value until its partners exist."""
         self.waiting[key] = held
         self.size += held.size
 
@@ -103,7 +105,7 @@ class WaitingRun:
 
 
 class Lockstep:
-    """Measures the pairs of two runs; `thresholds` are the ratios in dB below which each of them has fallen."""
+    """Measures the pairs of two runs; `thresholds` are the required ratios of the pairs in dB."""
 
     def __init__(self, old: Walked | None, partners: Partners, thresholds: Sequence[float]) -> None:
         self.partners = partners
@@ -116,10 +118,10 @@ class Lockstep:
             self._of[1].setdefault(pair.new, []).append(index)
 
     def run(self, steps: Mapping[int, Generator[Made, None, Carried]], progress: Callable[[int], object]) -> None:
-        """Run both sides to their ends, or one, against given values. Raise their errors.
+        """Run both sides to their ends, or one side against given values.
 
-        The side whose partners wait runs first; where values wait on both sides, the side with fewer waiting bytes.
-        `progress` is called for each step.
+        Raise their errors. The side whose partners wait runs first; if values wait on both sides, the side with fewer
+        waiting bytes. `progress` is called for each step.
         """
         running = dict(steps)
         while running:
@@ -142,7 +144,7 @@ class Lockstep:
             self._close(side, op)
 
     def put(self, side: int, value: Held, array: Carried, type: Type, *, is_constant: bool = False) -> None:
-        """Add a value made on one side, and measure all pairs that are complete now."""
+        """Add a value of one side, and measure all pairs that are now complete."""
         own = self.sides[side]
         turn, own.turns[value] = own.turns[value], own.turns[value] + 1
         own.moment += 1
@@ -156,7 +158,7 @@ class Lockstep:
                 self._meet(index, turn)
 
     def _meet(self, index: int, turn: int) -> None:
-        """Measure a pair, if both values are there, and free the values measured against all their partners."""
+        """Measure a pair if both values exist, and free values without further partners."""
         pair = self.partners.pairs[index]
         keys = (pair.old, turn), (pair.new, turn)
         old, new = (side.waiting.get(key) for side, key in zip(self.sides, keys, strict=True))
@@ -211,14 +213,12 @@ class Lockstep:
 
 
 def has_fallen(found: Measure, threshold: float) -> bool:
-    """Return whether a value is too far from its reference; values other than floats have to be equal in each
-    element.
-    """
+    """Return whether a value is below its required ratio; values other than floats must be equal in each element."""
     return found.level < threshold
 
 
 def precision(type: Type) -> float:
-    """Return the ratio in dB that rounding to a type alone leaves, about: 6 for each bit of the significand, and 7."""
+    """Return the approximate ratio in dB after rounding to a type: 6 for each bit of the significand, and 7."""
     dtype = BY_NAME[type.dtype] if isinstance(type, TensorType) else None
     if dtype is None or dtype.kind != "float":
         return EXACT_INTEGERS
@@ -226,7 +226,7 @@ def precision(type: Type) -> float:
 
 
 def spelled_of(held: Waiting) -> str:
-    """Spell the type of a value, with the sizes that it has."""
+    """Spell the type of a value, with its actual sizes."""
     if isinstance(held.type, TensorType) and isinstance(held.value, np.ndarray):
         return spelled(TensorType(held.type.dtype, held.value.shape))
     return "" if held.type is None else spelled(held.type)

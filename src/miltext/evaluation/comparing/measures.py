@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 PIECE = 1 << 13
 """Number of elements compared at once, so that their intermediate values stay in the processor's cache.
 
-Of more than 10,000, OpenBLAS computes a dot product in threads, which take longer to wake than it takes.
+OpenBLAS computes dot products of more than 10,000 elements in threads, whose start takes longer than the product.
 """
 
 SATURATED, APART = 1000.0, 4.0
-"""Least number that can stand for infinity, as in a mask, and the factor by which all others are smaller then."""
+"""The least number that can stand for infinity, as in a mask, and the factor by which all other numbers are smaller."""
 
 SPREAD = 8.0
 """Greatest ratio between the largest and the least of the numbers that stand for infinity."""
 
 REAL = "biuf"
-"""The kinds of numpy's types whose differences are numbers."""
+"""The kinds of numpy's types with numeric differences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +35,16 @@ class Measure:
 
     `equal` is the share of equal elements: NaN equals NaN. The other measures are for floats. `snr` is the
     signal-to-noise ratio in dB, ten times the decimal logarithm of the sum of the reference's squares by the sum of the
-    differences' squares: infinite where nothing differs, `-inf` where the reference is all zeros and the other is not.
-    `maximum` is the largest difference, `cosine` the cosine of the angle between the two. An element that is NaN or
-    infinite on one side only makes `maximum` infinite and `snr` `-inf`; `cosine` leaves it out. `nans` and `infinities`
-    are the counts in the reference and the other, `vanished` the number of elements that are 0 in the other alone.
+    differences' squares: infinite for equal values, `-inf` for a zero reference of a nonzero value. `maximum` is the
+    largest difference, `cosine` the cosine of the angle between the two. An element that is NaN or infinite on one side
+    only makes `maximum` infinite and `snr` `-inf`; `cosine` leaves it out. `nans` and `infinities` are the counts in
+    the reference and the other, `vanished` the number of elements that are 0 in the other alone.
 
     `saturated` is the number of elements that stand for infinity on both sides, as after adding a mask of -1e4: the
     energy of few such elements would hide the loss of the others, so `snr` is the lower of two ratios, over all
     elements and over the others alone.
 
-    `misfit` is the reason why nothing can be measured, as two shapes that differ; empty where it can.
+    `misfit` is the reason why nothing can be measured, such as different shapes; empty otherwise.
     """
 
     count: int = 0
@@ -60,14 +60,14 @@ class Measure:
 
     @property
     def level(self) -> float:
-        """The ratio in dB; without a ratio, infinite where all elements are equal, else `-inf`."""
+        """The ratio in dB; for values without a ratio, infinite if all elements are equal, else `-inf`."""
         if self.snr is not None:
             return self.snr
         return math.inf if self.equal == 1 and not self.misfit else -math.inf
 
 
 def measure(reference: Carried, other: Carried) -> Measure:
-    """Return how far a value is from its reference: tensors, lists of tensors, or dictionaries by their keys."""
+    """Return the distance of a value from its reference: tensors, lists of tensors, or dictionaries by key."""
     if isinstance(reference, Mapping) and isinstance(other, Mapping):
         return _measure_dictionaries(reference, other)
     if isinstance(reference, list) and isinstance(other, list):
@@ -89,7 +89,7 @@ def _kind(value: Carried) -> str:
 
 
 def _alike(a: Array, b: Array) -> Measure:
-    """Compare values that are equal or not: integers, truth values, strings."""
+    """Compare values without distances: integers, truth values, strings."""
     same = int(np.count_nonzero(a == b))
     return Measure(a.size, same / a.size if a.size else 1.0)
 
@@ -132,9 +132,10 @@ class _Sums:
     def add(self, a: Array, b: Array) -> None:
         self.count += a.size
         self.vanished += int(np.count_nonzero((b == 0) & (a != 0)))
-        same, apart = a == b, np.abs(a - b)
-        if not np.isfinite(apart).all():
-            a, b, same, apart = self._without_oddities(a, b, same)
+        same = a == b
+        apart, are_finite = distances(a, b, same)
+        if not are_finite:
+            a, b, same = self._without_oddities(a, b, same)
         self.same += int(np.count_nonzero(same))
         self.squares += float(np.dot(a, a))
         self.other_squares += float(np.dot(b, b))
@@ -143,17 +144,15 @@ class _Sums:
         self.maximum = max(self.maximum, float(apart.max()))
         self.peak = max(self.peak, float(a.max()), -float(a.min()))
 
-    def _without_oddities(self, a: Array, b: Array, same: Array) -> tuple[Array, Array, Array, Array]:
-        """Count the elements that are not finite, and return the arrays with 0 in their place, the mask of equal
-        elements, and the differences.
+    def _without_oddities(self, a: Array, b: Array, same: Array) -> tuple[Array, Array, Array]:
+        """Count the elements that are not finite, and return the arrays with 0 in their place, and the mask of
+        equal elements.
         """
         for place, array in enumerate((a, b)):
             self.nans[place] += int(np.count_nonzero(np.isnan(array)))
             self.infinities[place] += int(np.count_nonzero(np.isinf(array)))
         finite = np.isfinite(a) & np.isfinite(b)
-        same = same | (np.isnan(a) & np.isnan(b))
-        apart = np.where(same, 0.0, np.where(finite, np.abs(a - b), np.inf))
-        return np.where(finite, a, 0.0), np.where(finite, b, 0.0), same, apart
+        return np.where(finite, a, 0.0), np.where(finite, b, 0.0), same | (np.isnan(a) & np.isnan(b))
 
     def measure(self, saturated: int = 0, snr: float = math.inf) -> Measure:
         """Return the measure of the sums; `snr` is the ratio without so many saturated elements."""
@@ -165,11 +164,11 @@ class _Sums:
 
     @property
     def may_hide(self) -> bool:
-        """Whether there are differences, and numbers so large that they can hide them."""
+        """Whether there are differences that large numbers may hide."""
         return self.peak >= SATURATED and 0 < self.noise < math.inf
 
     def _cosine(self) -> float | None:
-        """Return the cosine of the angle between the two; None where either has no direction."""
+        """Return the cosine of the angle between the two; None if either is zero."""
         lengths = math.sqrt(self.squares) * math.sqrt(self.other_squares)
         if not math.isfinite(lengths) or not lengths:
             return None
@@ -185,9 +184,10 @@ def _measure_floats(pairs: list[tuple[Array, Array]]) -> Measure:
 
 
 def _without_saturated(pairs: list[tuple[Array, Array]], peak: float) -> tuple[int, float]:
-    """Return how many elements are saturated on both sides, and the ratio in dB without them, infinite if none are.
+    """Return the number of elements that are saturated on both sides, and the ratio in dB without them, infinite if
+    there are none.
 
-    Saturated elements are so large that no other comes near to them, on either side.
+    Saturated elements are far larger than all others on both sides.
     """
     least, others = max(SATURATED, peak / SPREAD), _Sums()
     count = 0
@@ -216,8 +216,20 @@ def _pieces(array: Array) -> Iterator[Array]:
         yield flat[start : start + PIECE].astype(np.float64)
 
 
+def distances(a: Array, b: Array, same: Array) -> tuple[Array, bool]:
+    """Return the absolute differences, infinite where one side is not finite, and 0 for the `same` and from NaN to NaN;
+    and whether all are differences of finite numbers.
+    """
+    apart: Array = np.abs(a - b)
+    if np.isfinite(apart).all():
+        return apart, True
+    apart[np.isnan(apart)] = np.inf
+    apart[same | (np.isnan(a) & np.isnan(b))] = 0
+    return apart, False
+
+
 def decibel(signal: float, noise: float) -> float:
-    """Return the ratio of two sums of squares in dB."""
+    """Return the ratio in dB of two sums of squares."""
     if noise == 0:
         return math.inf
     if signal == 0 or math.isinf(noise):

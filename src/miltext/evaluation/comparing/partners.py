@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 Held: TypeAlias = "Value | int"
-"""A value to be compared with another, or the index of an array where there is no old program."""
+"""A compared value, or the index of an array in place of an old program."""
 
 VALUE, OUTPUT, STATE = "value", "output", "state"
 """The kinds of pairs: of inner values and inputs, of outputs, and of final states."""
 
 
 class Walked:
-    """A function of a graph with one block: the operations inside by their `paths`, and the sources of values.
+    """The single block of a function: its operations by their `paths`, and the sources of values.
 
     `values` are the inputs and the outputs of operations, in the order of the text, each operation before its inner
     ones.
@@ -83,9 +83,9 @@ class Pair(NamedTuple):
 
 
 class Sameness(NamedTuple):
-    """What counts as the same when two operations are compared: their kinds by default, and equal operands.
+    """The criteria for equal operations.
 
-    `source` returns the value that an operand stands for, and `is_kept` whether a pair of operands counts.
+    `source` returns the value that an operand stands for, and `is_kept` whether a pair of operands counts as equal.
     """
 
     operations: Callable[[Op, Op], bool] | None = None
@@ -115,16 +115,16 @@ class Partners:
         self._nearest: dict[Value, tuple[int, ...]] = {}
 
     def nearest(self, value: Value) -> tuple[int, ...]:
-        """Return the pairs of the sources of a new program's value, seen through values without partners."""
+        """Return the pairs of the sources of a new program's value, through values without partners."""
         if value not in self._nearest:
             found = (self.main.get(source) for source in self.new.through(value, self.main))
             self._nearest[value] = tuple(index for index in found if index is not None)
         return self._nearest[value]
 
     def are_made_alike(self, old: Walked | None, pair: Pair, by: Sameness = EQUAL) -> bool:
-        """Return whether one operation makes both values of a pair, of the same type and arguments, from pairs.
+        """Return whether operations of the same type and arguments make both values of a pair from paired inputs.
 
-        Its output then differs only as its inputs do: a program always computes the same from the same.
+        The outputs then differ only because of the inputs.
         """
         if old is None or not isinstance(pair.old, Value):
             return False
@@ -159,9 +159,9 @@ def by_structure(
     states: Mapping[Value, Value],
     block: PairedBlock | None,
 ) -> Partners:
-    """Return the corresponding values of two functions, as `diff` finds them, and the corresponding outputs.
+    """Return the corresponding values and outputs of two functions, as `diff` finds them.
 
-    `inputs` and `states` are the corresponding inputs and states; `block` is how `diff` pairs the blocks of the two.
+    `inputs` and `states` are the corresponding inputs and states; `block` is `diff`'s pairing of the blocks.
     """
     same = dict(inputs)
     if block is not None:
@@ -180,16 +180,16 @@ def by_structure(
 def by_name(new: Walked, names: Iterable[str]) -> Partners:
     """Return the values of these names: of the function's own block, or else the first of inner blocks.
 
-    All count as outputs. Raise KeyError for a name without a value.
+    All of them count as outputs. Raise KeyError for a name without a value.
     """
     known = {value.name: value for value in (*reversed(new.values), *new.function.inputs, *new.block.made())}
     return Partners(new, [Pair(place, known[name], OUTPUT) for place, name in enumerate(names)])
 
 
 def _outputs(old: Walked, new: Walked, same: Mapping[Value, Value], *, has_more: bool) -> dict[Value, Value]:
-    """Return the outputs that correspond: by name first, then by structure, the rest in order.
+    """Return the corresponding outputs: by name, then by structure, the rest in order.
 
-    The rest is paired only where the functions have more in common than inputs.
+    The rest is paired only if the functions have more in common than inputs.
     """
     before, now = old.block.outputs, new.block.outputs
     named = {value.name: value for value in now}
@@ -205,9 +205,9 @@ def _outputs(old: Walked, new: Walked, same: Mapping[Value, Value], *, has_more:
 
 
 def _constants(old: Walked, new: Walked, same: Mapping[Value, Value]) -> dict[Value, Value]:
-    """Return the constants without another pair that corresponding operations take in the same place.
+    """Return unpaired constants that are the same argument of corresponding operations.
 
-    So a weight is compared with its compressed form.
+    This compares a weight with its compressed form.
     """
     found: dict[Value, Value] = {}
     taken = {*same.values()}
@@ -250,7 +250,7 @@ def _operations(block: PairedBlock) -> dict[Value, Value]:
 
 
 def _add_inner_outputs(block: PairedBlock, same: dict[Value, Value]) -> None:
-    """Pair the outputs of corresponding inner blocks, where the block makes the value and nothing else pairs it."""
+    """Pair the outputs of corresponding inner blocks that the blocks compute and that have no other pair."""
     taken = {*same.values()}
     for inner in (each for blocks in block.inner.values() for each in blocks):
         if inner.old is not None and inner.new is not None:

@@ -1,4 +1,4 @@
-"""Computations that two programs share but for precision: one operation on both sides, and numbers rounded on one."""
+"""Computations that differ only in precision: the same operation in both programs, with rounded numbers in one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FLOATS = frozenset(name for name, dtype in BY_NAME.items() if dtype.kind == "flo
 
 @np.errstate(all="ignore")
 def is_rounded(one: Carried, other: Carried) -> bool:
-    """Return whether two constants are the same but for rounding to the coarser type of the two.
+    """Return whether two constants differ only by rounding to the coarser type of the two.
 
     A number too large for that type may be infinity in it, or its largest number; a number too small may be 0, or its
     least.
@@ -45,22 +45,22 @@ def is_rounded(one: Carried, other: Carried) -> bool:
 
 
 def but_rounded(is_kept: Callable[[int], bool]) -> Sameness:
-    """Return what counts as the same but for precision: casts between floats are looked through.
+    """Return the criteria for operations that are equal except for precision: casts between floats are ignored.
 
-    `is_kept` returns whether the constants of a pair are the same but rounded.
+    `is_kept` returns whether the constants of a pair differ only by rounding.
     """
     return Sameness(_are_alike, _before_casts, is_kept)
 
 
 def _before_casts(value: Value) -> Value:
-    """Return the source of a value below casts between floats, or the value itself."""
+    """Return the source of a value before casts between floats, or the value itself."""
     while (source := _rounded(value)) is not None:
         value = source
     return value
 
 
 def _rounded(value: Value) -> Value | None:
-    """Return the source of a value that a cast to a float makes, if one does."""
+    """Return the operand of the cast to a float that makes a value, if any."""
     if value.maker is None or value.maker.type != "cast" or not isinstance(value.type, TensorType):
         return None
     source = value.maker.operand("x") if value.type.dtype in FLOATS else None
@@ -68,14 +68,14 @@ def _rounded(value: Value) -> Value | None:
 
 
 def _are_alike(op: Op, other: Op) -> bool:
-    """Return whether two operations are of one type, with the same literals but for their precision."""
+    """Return whether two operations have the same type, and literals that differ only in precision."""
     literals, theirs = _literals(op), _literals(other)
     are_alike = op.type == other.type and literals.keys() == theirs.keys()
     return are_alike and all(_match(each, theirs[key]) for key, each in literals.items())
 
 
 def _match(one: proto.Value, other: proto.Value) -> bool:
-    """Return whether two values are the same but for rounding; values in files have to be equal."""
+    """Return whether two values differ only by rounding; values in files must be equal."""
     if one == other or "blobFileValue" in (one.WhichOneof("value"), other.WhichOneof("value")):
         return bool(one == other)
     constants = Constants(None)

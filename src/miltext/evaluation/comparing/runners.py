@@ -41,7 +41,7 @@ class ComparedProgram(NamedTuple):
 
 
 def compared_subject(source: Runnable | Subject, weights: str | os.PathLike[str] | None) -> Subject:
-    """Return the subject to compare; its weight files are in the folder `weights` where it has none of its own."""
+    """Return the subject to compare; `weights` is the folder of weight files for a subject without its own."""
     subject = opened(source, weights)
     if subject.model is not None and subject.model.kind in ("mlpackage", "mlmodelc"):
         subject.folder = subject.model.model_path
@@ -97,7 +97,7 @@ def runner(side: ComparedProgram, function: str, compute: str) -> Runner:
 
 @dataclass
 class Arrangement:
-    """One program to be run or two, the values to compare, and the new names of inputs and states by the old."""
+    """The program or programs to run, the pairs to compare, and the new names of inputs and states by old name."""
 
     runners: list[Runner]
     partners: Partners
@@ -114,7 +114,9 @@ class Arrangement:
 
 
 def arranged(old: ComparedProgram, new: ComparedProgram, function: str, compute: str) -> Arrangement:
-    """Return two programs whose functions correspond. Raise MiltextError: MIL842 and MIL843 where they do not."""
+    """Return two programs with corresponding functions. Raise MiltextError (MIL842, MIL843) if they do not
+    correspond.
+    """
     first = runner(old, function, compute)
     chosen = first.evaluator.function
     paired = next(pair for pair in pair_functions(old.graph, new.graph) if pair.old_name == chosen)
@@ -143,7 +145,7 @@ def arranged(old: ComparedProgram, new: ComparedProgram, function: str, compute:
 
 
 def arranged_against(side: ComparedProgram, arrays: Named, function: str, compute: str) -> Arrangement:
-    """Return one program, to be compared with arrays. Raise MiltextError (MIL844) for a name that it does not have."""
+    """Return a program to be compared with arrays. Raise MiltextError (MIL844) for a name that it does not have."""
     only = runner(side, function, compute)
     outputs = only.walked.block.outputs
     known = dict.fromkeys(value.name for value in (*outputs, *only.walked.values))
@@ -159,7 +161,7 @@ def arranged_against(side: ComparedProgram, arrays: Named, function: str, comput
 
 
 def numbers_given(against: Named) -> dict[str, Carried]:
-    """Return numbers from elsewhere as arrays; dictionaries and lists of arrays stay. Raise MiltextError (MIL844)."""
+    """Return the caller's values as arrays; dictionaries and lists of arrays stay. Raise MiltextError (MIL844)."""
     found = {}
     for name, value in against.items():
         if not isinstance(name, str):
@@ -185,7 +187,7 @@ def _unknown(name: str, known: Mapping[str, None]) -> Diagnostic:
 
 
 def _refuse_other_inputs(first: Runner, second: Runner, names: Mapping[str, str]) -> None:
-    told = [
+    reported = [
         error(
             codes.PORTS_DIFFER,
             f"the input {named(name)} is {spelled(first.types[name])} in {first.name}, and "
@@ -195,12 +197,12 @@ def _refuse_other_inputs(first: Runner, second: Runner, names: Mapping[str, str]
         for name, other in names.items()
         if not _fits(first.types[name], second.types[other])
     ]
-    if told:
-        raise MiltextError(told)
+    if reported:
+        raise MiltextError(reported)
 
 
 def _refuse_other_outputs(first: Runner, second: Runner, partners: Partners) -> None:
-    told = []
+    reported = []
     for pair in (each for each in partners.pairs if each.kind == OUTPUT):
         assert isinstance(pair.old, Value), "both are programs"
         old, new = first.type(pair.old), second.type(pair.new)
@@ -208,22 +210,22 @@ def _refuse_other_outputs(first: Runner, second: Runner, partners: Partners) -> 
             name, other = pair.old.name, pair.new.name
             message = f"the output {named(name)} is {spelled(old)} in {first.name}, and {named(other)} is"
             rest = f"{spelled(new)} in {second.name}; programs are compared by outputs of one shape"
-            told.append(error(codes.PORTS_DIFFER, f"{message} {rest}"))
-    if told:
-        raise MiltextError(told)
+            reported.append(error(codes.PORTS_DIFFER, f"{message} {rest}"))
+    if reported:
+        raise MiltextError(reported)
 
 
 def _refuse_other_arrays(only: Runner, arrays: Named, partners: Partners) -> None:
-    told = []
+    reported = []
     for (name, array), pair in zip(arrays.items(), partners.pairs, strict=True):
         declared = only.type(pair.new)
         if isinstance(array, np.ndarray) and not compatible(_shape(declared), array.shape):
             message = f"the array of {named(name)} has the shape {show(array.shape)}, and {named(name)} is"
-            told.append(
+            reported.append(
                 error(codes.PORTS_DIFFER, f"{message} {spelled(declared)} in {only.name}; give one of its shape")
             )
-    if told:
-        raise MiltextError(told)
+    if reported:
+        raise MiltextError(reported)
 
 
 def _shape(type: Type) -> object:
@@ -231,7 +233,7 @@ def _shape(type: Type) -> object:
 
 
 def _fits(old: Type, new: Type) -> bool:
-    """Return whether one array can be given for both types; the rounding may differ."""
+    """Return whether an array is a valid input of both types, apart from rounding."""
     if isinstance(old, StateType) and isinstance(new, StateType):
         return _fits(old.wrapped, new.wrapped)
     if isinstance(old, TensorType) and isinstance(new, TensorType):
@@ -240,7 +242,7 @@ def _fits(old: Type, new: Type) -> bool:
 
 
 def refused(code: str, message: str) -> MiltextError:
-    """Return the error of two programs, or of numbers, that cannot be compared."""
+    """Return the error about programs or arrays that cannot be compared."""
     return MiltextError([error(code, message)])
 
 
@@ -258,7 +260,7 @@ def filled(
 
 
 class Feeder:
-    """Gives the programs of an arrangement their inputs, and runs them; `state` contains the initial states."""
+    """Runs the programs of an arrangement with the same inputs; `state` contains the initial states."""
 
     def __init__(self, arrangement: Arrangement, state: Named, allow_nan: bool) -> None:
         self._runners = arrangement.runners
@@ -268,7 +270,7 @@ class Feeder:
             each.state.update({name: np.array(value) for name, value in held.items()})
 
     def _both(self, given: Named) -> list[dict[str, Carried]]:
-        """Return the inputs of each program, by its own names; `given` has the names of the old program, or else the
+        """Return the inputs of each program by its own names; `given` has the names of the old program, or else the
         new.
         """
         if len(self._runners) == 1:
@@ -284,8 +286,8 @@ class Feeder:
         ]
 
     def given(self, inputs: Named, seed: int | None, run: int) -> list[dict[str, Carried]]:
-        """Return the inputs of each program: the given ones, and random numbers for missing ones, where none is given
-        or a seed is.
+        """Return the inputs of each program: given ones, and random numbers for missing ones if no input or a seed is
+        given.
         """
         both = self._both(inputs)
         if inputs and seed is None:
@@ -306,7 +308,7 @@ class Feeder:
         return {name: sizes for name, sizes in found.items() if sizes is not None}
 
     def _share(self, own: dict[str, Carried], first: Named, runner: Runner) -> None:
-        """Give the new program the inputs made for the old one."""
+        """Use the inputs of the old program for the new one."""
         if runner is not self._runners[0]:
             own.update({new: first[old] for old, new in self._names.items() if old in first})
 
@@ -318,7 +320,7 @@ class Feeder:
         seed: int,
         progress: Callable[[int], object],
     ) -> None:
-        """Run the programs once, and measure the values; `arrays` stand for a missing old program."""
+        """Run the programs once, and measure the values; `arrays` replace a missing old program."""
         for place, array in enumerate(arrays.values()):
             lockstep.put(0, place, array, None)
         steps = {}

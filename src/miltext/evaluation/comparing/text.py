@@ -1,4 +1,4 @@
-"""A Comparison as text for people, its origins as diagnostics in the text of the new program."""
+"""A Comparison as text for people, with its origins as diagnostics in the text of the new program."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ WARNED = 3
 """Number of origins reported if no output fell."""
 
 LOUD = 20.0
-"""Least loss in dB at which the steepest loss is reported: rounding alone loses less."""
+"""The least reported loss in dB; rounding alone loses less."""
 
 MANY = 0.1
-"""Share of elements from which vanished ones are reported: a few small ones always become 0."""
+"""The least reported share of vanished elements; a few small ones always become 0."""
 
 LISTED_NAMES = 4
-"""How many inputs of an origin are named, the worst ones, and how many operations before it."""
+"""The number of named inputs of an origin, the worst ones, and of operations before it."""
 
 COLORS = {"!": "31", "@": "1", "#": "35"}
 """ANSI codes: of fallen values, of headings, of notes."""
@@ -61,7 +61,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _below(number: int, values: Sequence[ComparedValue]) -> str:
-    """Return how many values fell, and their thresholds."""
+    """Return the number of values that fell, and their thresholds."""
     thresholds = _thresholds(values)
     if len(thresholds) == 1:
         return f"{number or 'none'} below {_decibel(thresholds[0])}"
@@ -82,15 +82,15 @@ def _thresholds(values: Iterable[ComparedValue]) -> list[float]:
 def located(comparison: Comparison, origins: Sequence[Origin]) -> Checked:
     """Return the diagnostics of origins, in their order, and the text that they point into."""
     findings = [_finding(origin) for origin in origins]
-    told = comparison.told(findings) if comparison.told and findings else Checked([], None)
-    by_message = {found.message: found for found in told.diagnostics}
+    reported = comparison.told(findings) if comparison.told and findings else Checked([], None)
+    by_message = {found.message: found for found in reported.diagnostics}
     diagnostics = [
         by_message.get(each.message, Diagnostic(each.severity, each.code, each.message))._replace(
             notes=tuple(map(Note, _reasons(origin)))
         )
         for each, origin in zip(findings, origins, strict=True)
     ]
-    return Checked(diagnostics, told.text)
+    return Checked(diagnostics, reported.text)
 
 
 def _origins(comparison: Comparison, full: bool) -> Iterator[str]:
@@ -129,7 +129,7 @@ def _fall(origin: Origin) -> str:
 
 
 def _though(inputs: Sequence[tuple[str, float]]) -> str:
-    """Return the clause about the precision of a value's inputs, where it has any."""
+    """Return the clause about the precision of a value's inputs, if any."""
     worst = min((level for _, level in inputs), default=None)
     if worst is None:
         return ""
@@ -151,11 +151,11 @@ def _reasons(origin: Origin) -> Iterator[str]:
             listed = f"{', '.join(names[:LISTED_NAMES])}{f' and {more} more' if more > 0 else ''}"
             yield f"before it, only the {which} program has {listed}"
     counts = ((measure.infinities, "infinite"), (measure.nans, "NaN"))
-    told = [f"{new} are {what}, and {old} of the reference" for (old, new), what in counts if old != new]
+    reported = [f"{new} are {what}, and {old} of the reference" for (old, new), what in counts if old != new]
     vanished = measure.vanished if measure.vanished >= MANY * measure.count else 0
-    told += [f"{vanished} are 0, and not in the reference"] if vanished else []
-    if told:
-        yield f"of {_count(measure.count, 'element')}, {'; '.join(told)}"
+    reported += [f"{vanished} are 0, and not in the reference"] if vanished else []
+    if reported:
+        yield f"of {_count(measure.count, 'element')}, {'; '.join(reported)}"
     worst = sorted(origin.inputs, key=lambda each: each[1])
     if len(worst) > 1 and worst[0][1] < math.inf:
         yield f"its inputs: {', '.join(f'{name} {_decibel(level)}' for name, level in worst[:LISTED_NAMES])}"
@@ -226,13 +226,13 @@ def _row(value: ComparedValue) -> tuple[str, ...]:
 
 def _remark(value: ComparedValue) -> str:
     measure = value.measure
-    told = [measure.misfit] if measure.misfit else []
-    if measure.snr is None and not told:
-        told.append("all equal" if measure.equal == 1 else f"{_differing(measure)} differ")
-    told += [f"{new} NaN against {old}" for old, new in [measure.nans] if old != new]
-    told += [f"{new} infinite against {old}" for old, new in [measure.infinities] if old != new]
-    told += [f"run {value.turn + 1}"] if value.turn else []
-    return ", ".join(told)
+    reported = [measure.misfit] if measure.misfit else []
+    if measure.snr is None and not reported:
+        reported.append("all equal" if measure.equal == 1 else f"{_differing(measure)} differ")
+    reported += [f"{new} NaN against {old}" for old, new in [measure.nans] if old != new]
+    reported += [f"{new} infinite against {old}" for old, new in [measure.infinities] if old != new]
+    reported += [f"run {value.turn + 1}"] if value.turn else []
+    return ", ".join(reported)
 
 
 def _decibel(level: float) -> str:

@@ -1,4 +1,4 @@
-"""How near each value has to be to its reference: by the types and weights from which both are computed."""
+"""The required ratio of each value, from the types and weights that both sides are computed from."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ COARSE = frozenset(name for name, dtype in BY_NAME.items() if dtype.kind == "flo
 """The floats whose rounding shows in values computed from them."""
 
 FINE, EVEN, UNEVEN = 80.0, 50.0, 40.0
-"""The thresholds in dB: both come from fp32 alone; both from a coarser float; only one, or from compressed weights.
+"""The thresholds in dB: both sides come only from fp32; both from a coarser float; only one does, or comes from
+compressed weights.
 
 A conversion to fp16 usually leaves 50 to 70 dB, another order of sums in fp16 55 or more, in fp32 100 or more.
 """
@@ -29,11 +30,11 @@ ROUNDED, COMPRESSED = 1, 2
 """Causes of coarse numbers, as flags: a coarse float, and a compressed weight."""
 
 SIZES_ONLY = frozenset({"shape", "fill_like", "list_length"})
-"""The operations that use the sizes of their inputs only, and not the numbers."""
+"""The operations that use only the sizes of their inputs."""
 
 
 class OwnNumbers(dict[str, Carried]):
-    """Numbers from elsewhere that the program computed itself, as it was: they are as coarse as its own."""
+    """Arrays that an earlier version of the program computed: they are as coarse as its own values."""
 
 
 def usual_between(old: Runner, new: Runner, pairs: list[Pair]) -> list[float]:
@@ -78,7 +79,7 @@ def coarseness(runner: Runner) -> dict[Value, int]:
 
 
 def _own(value: Value, type: Type) -> int:
-    """Return the coarseness of a value by itself, as flags."""
+    """Return the coarseness of a value without its sources, as flags."""
     held = type.wrapped if isinstance(type, StateType) else type
     rounded = ROUNDED if isinstance(held, TensorType) and held.dtype in COARSE else 0
     return rounded | (COMPRESSED if value.maker is not None and is_compressed(value.maker.type) else 0)

@@ -1,4 +1,4 @@
-"""The result of two runs in lockstep: which values fell, and where that began."""
+"""The result of two runs in lockstep: the fallen values, and their origins."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from miltext.evaluation.comparing.partners import Held
 
 HEALED = 40.0
-"""Gain in dB that an operation may have, as a sum with larger numbers does, and still pass on an error."""
+"""The gain in dB with which an operation may still pass on an error, such as a sum with larger numbers."""
 
 SLIGHT = 20.0
-"""Loss in dB that an operation may have, as a difference of numbers of one size does, without a fault of its own."""
+"""The loss in dB that an operation may have without a fault, such as a difference of similar numbers."""
 
 
 class Verdict:
-    """Reads the tracks of two runs. Pairs are named by index; in `mixed` pairs one side alone is coarse."""
+    """The evaluation of two runs' tracks. Pairs are identified by index; in `mixed` pairs, only one side is coarse."""
 
     def __init__(self, lockstep: Lockstep, mixed: Container[int] = ()) -> None:
         self._lockstep = lockstep
@@ -84,7 +84,9 @@ class Verdict:
 
     @cached_property
     def fallen(self) -> dict[int, Sighting]:
-        """The pairs that fell, each as it was then; without constant strings, which choose a way of computing."""
+        """The fallen pairs with their first sightings below the threshold, without constant strings, which select a
+        computation.
+        """
         return {
             index: fall
             for index in self.seen
@@ -96,7 +98,7 @@ class Verdict:
         return _operation(self._pairs[index].new) == "const"
 
     def _fell_before(self, index: int) -> list[int]:
-        """Return the sources of a pair that fell before it, also through others that pass on an error."""
+        """Return the sources of a pair that fell before it, also through others that pass on errors."""
         moment = self.fallen[index].moment
         found: dict[int, None] = {}
         through = {index: None}
@@ -115,7 +117,7 @@ class Verdict:
     def _hands_on(self, source: int, index: int) -> bool:
         """Return whether a source pair can be the cause of a pair's error.
 
-        An operation that both programs have gets its whole error from its inputs, however much of it is healed or lost.
+        An operation in both programs gets its whole error from its inputs, whether it grows or shrinks.
         """
         if self._is_same(index):
             return self._level(source) < math.inf
@@ -123,23 +125,23 @@ class Verdict:
         return -SLIGHT <= regained <= HEALED
 
     def _is_same(self, index: int) -> bool:
-        """Return whether both programs make a pair by the same operation of the same type, from pairs."""
+        """Return whether both programs compute a pair by the same operation of the same type, from paired inputs."""
         if index not in self._same:
             self._same[index] = self._partners.are_made_alike(self._lockstep.sides[0].walked, self._pairs[index])
         return self._same[index]
 
     def _is_rounded(self, index: int) -> bool:
-        """Return whether a pair is computed alike but for its precision, which is another on both sides."""
+        """Return whether a pair is computed in the same way, but in different precisions."""
         if index not in self._mixed or self._is_constant(index):
             return index in self._mixed and self._tracks[index].is_rounded
         by = but_rounded(lambda each: self._tracks[each].is_rounded)
         return self._partners.are_made_alike(self._lockstep.sides[0].walked, self._pairs[index], by)
 
     def origins(self) -> list[Origin]:
-        """Return where values fell although their inputs had not, the causes of fallen outputs first.
+        """Return the values that fell although their inputs did not, causes of fallen outputs first.
 
-        A constant counts where its user falls, with no other reason: a number without effect may differ. A difference
-        by rounding on the coarser side counts where an output falls.
+        A constant counts if its user falls for no other reason, for a number without effect may differ. A rounding
+        difference on the coarser side counts if an output falls.
         """
         found: dict[int, None] = {}
         for index in self.fallen:
@@ -153,7 +155,7 @@ class Verdict:
         return [self._origin(index, self.fallen[index], index in reaching) for index in ordered]
 
     def _reaching(self) -> set[int]:
-        """Return the pairs that lead to an output that fell, through others that fell."""
+        """Return the pairs that lead to a fallen output through fallen pairs."""
         reached: set[int] = set()
         waiting = [index for index in self.fallen if self._is_output(index)]
         while waiting:
@@ -184,7 +186,7 @@ class Verdict:
     # ---- where most was lost
 
     def steepest(self) -> Origin | None:
-        """Return the steepest loss on the way to the worst output; None where all is as exact as its types."""
+        """Return the largest loss before the worst output; None if all values are as exact as their types."""
         outputs = [index for index in self.seen if self._is_output(index)]
         if not outputs:
             return None
@@ -196,11 +198,11 @@ class Verdict:
         return self._origin(index, self._steepest(index), True)
 
     def _is_computed(self, index: int) -> bool:
-        """Return whether a value can lose precision: a float, and no constant number."""
+        """Return whether a value can lose precision: a float that is not a constant."""
         return self._steepest(index).measure.snr is not None and not self._tracks[index].is_number
 
     def _worst_way(self, index: int) -> list[int]:
-        """Return a pair, and back from it always the worst source that can be the cause of its error."""
+        """Return a pair, followed by the worst source that can cause its error, the worst source of that, and so on."""
         chain = {index: None}
         while True:
             level = self._level(index)
@@ -224,7 +226,7 @@ class Verdict:
     # ---- NaN and infinity
 
     def oddities(self) -> Iterator[FirstOddity]:
-        """Yield where each run first makes NaN, and infinity."""
+        """Yield the first NaN and the first infinity of each run."""
         for name, side in zip(("old", "new"), self._lockstep.sides, strict=True):
             yield from (self._oddity(name, side, kind) for kind in sorted(side.oddities))
 
@@ -235,21 +237,21 @@ class Verdict:
     # ---- values that do not run alike
 
     def missed(self) -> Iterator[str]:
-        """Yield a note for each output that was not made in both runs, as in a block that does not run."""
+        """Yield a note for each output that a run did not compute, for example in a block that did not run."""
         for index, pair in enumerate(self._pairs):
             if pair.kind != VALUE and self._tracks[index].worst is None:
                 yield f"the value {named(self._name(index))} was not computed: its block is not done for these inputs"
 
     def uneven(self) -> Iterator[str]:
-        """Yield a note for each operation whose inner blocks do not run as often in both programs."""
-        told: set[str] = set()
+        """Yield a note for each operation whose inner blocks run a different number of times."""
+        reported: set[str] = set()
         for pair in self._pairs:
             turns = [side.turns[value] for side, value in zip(self._lockstep.sides, pair[:2], strict=True)]
             around = pair.new.maker.block if pair.new.maker else None
             outer = around.owner if around else None
             is_told = turns[0] == turns[1] or not self._lockstep.sides[0].walked
-            if isinstance(outer, Op) and not is_told and label(outer) not in told:
-                told.add(label(outer))
+            if isinstance(outer, Op) and not is_told and label(outer) not in reported:
+                reported.add(label(outer))
                 yield (
                     f"a block of {label(outer)} ({outer.type}) runs {_times(turns[0])} in the old program, "
                     f"and {_times(turns[1])} in the new one"
@@ -261,7 +263,7 @@ def _times(count: int) -> str:
 
 
 def _labels(ops: list[Op]) -> tuple[str, ...]:
-    """Return operations as they are named."""
+    """Return the displayed names of operations."""
     return tuple(f"{label(op)} ({op.type})" for op in ops)
 
 

@@ -97,7 +97,7 @@ def silu(x: Array) -> Array:
 @rule("gelu")
 @in_pieces
 def gelu(x: Array, mode: str) -> Array:
-    """Return x times how likely a standard normal number is below x, exactly or nearly.
+    """Return x times the probability that a standard normal number is below x, exactly or approximately.
 
     `EXACT` is 0.5 * x * (1 + erf(x / sqrt(2))), `TANH_APPROXIMATION` 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 *
     x³))), `SIGMOID_APPROXIMATION` x * sigmoid(1.702 * x).

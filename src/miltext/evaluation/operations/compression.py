@@ -118,14 +118,14 @@ def lut_to_dense(indices: Held, lut: Held, shape: Ints | None, vector_axis: int 
 def lut_to_sparse(
     indices_mask: Held, indices_nonzero_data: Held, lut: Held, vector_axis: int | None
 ) -> tuple[Held, Held]:
-    """Return the mask, as wide as the entries of `lut`, and the entries that the indices name where it has ones."""
+    """Return the mask, widened by the entries of `lut`, and the entries for the indices where the mask has ones."""
     indices, size = _dense(indices_nonzero_data, indices_mask, "indices_mask"), lut.shape[-1]
     mask = indices_mask if size == 1 else indices_mask.repeat(size, vector_axis)
     return mask, _looked_up(indices, lut, vector_axis)[mask != 0]
 
 
 MOST = 1 << 20
-"""How many elements are looked up at once, as the places that they are looked up at take more room than they do."""
+"""The number of elements looked up at once, for their indices take more memory than the elements."""
 
 
 def _looked_up(indices: Held, lut: Held, vector_axis: int | None) -> Held:

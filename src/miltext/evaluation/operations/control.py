@@ -62,7 +62,7 @@ def write_state(input: Value, data: Held) -> None:
 def make_list(init_length: int, dynamic_length: bool, elem_shape: Values, dtype: str) -> list[Held | None]:
     """Return a list of `init_length` tensors of zeros of the shape `elem_shape`, which grows if `dynamic_length`.
 
-    Where `elem_shape` contains a symbolic size, the tensors are None until written.
+    If `elem_shape` contains a symbolic size, the tensors are None until written.
     """
     if init_length < 0:
         raise UnfitValues(f"`init_length` is {init_length}, and cannot be negative")
@@ -74,7 +74,7 @@ def make_list(init_length: int, dynamic_length: bool, elem_shape: Values, dtype:
 
 @rule("list_length")
 def list_length(ls: Value) -> int:
-    """Return how many elements `ls` has."""
+    """Return the number of elements of `ls`."""
     return len(ls)
 
 
@@ -133,7 +133,7 @@ def _written(ls: list[Held | None], indices: Ints, values: list[Held], name: str
 
 @rule("classify")
 def classify(probabilities: Array, classes: Value) -> tuple[Value, dict[Value, float]]:
-    """Return the class of the greatest of `probabilities`, and each class with its own."""
+    """Return the class with the greatest of `probabilities`, and each class with its probability."""
     labels, chances = [label.item() for label in classes], probabilities.reshape(-1)
     if not labels or len(labels) != chances.size:
         raise UnfitValues(f"`classes` names {len(labels)}, for {chances.size} probabilities")

@@ -26,8 +26,8 @@ def conv(
 ) -> Held:
     """Return y[n, o, p] = bias[o] + the sum over c and k of weight[o, c, k] x[n, g C + c, p stride + k dilation - pad].
 
-    `weight` is [outputs, C, *kernel], where C are the channels of a group, and g the group that o is of. Elements
-    outside of `x` are zeros.
+    `weight` is [outputs, C, *kernel], where C are the channels of a group, and g is the group of o. Elements outside of
+    `x` are zeros.
     """
     windows = sliding(x.shape[2:], weight.shape[2:], strides, dilations, pad_type, pad)
     out = np.empty((x.shape[0], weight.shape[0], *(each.places for each in windows)), x.dtype)
@@ -51,8 +51,7 @@ def conv_quantized(
 ) -> Held:
     """Return the convolution with the weight weight * quant_scale + quant_bias, both for each output.
 
-    coremltools states this formula; it does not state where the table is of a weight that stands for places in a table
-    ("lut").
+    coremltools states this formula, but not the place of the table for a weight of indices ("lut").
     """
     if quantization_type != "linear":
         raise UnfitValues(f'`quantization_type` is "{quantization_type}", of which only "linear" is defined')
@@ -105,7 +104,7 @@ def _left(
     pad: Ints | None,
     output_shape: Ints | None,
 ) -> tuple[Sequence[int], Sequence[int]]:
-    """Return how large the output is, and how much is left out before it, of the whole spread result."""
+    """Return the size of the output, and the number of omitted elements before it in the full result."""
     if pad_type == "custom":
         pads = pad or (0, 0) * len(sizes)
         before = pads[::2]
@@ -145,9 +144,7 @@ def _phase(
 
 
 def _convolve(x: Held, weight: Array, bias: Array | None, windows: Sequence[Sliding], groups: int, out: Held) -> None:
-    """Convolve `x` by `weight` into `out`, a block of outputs at a time, so that little memory is needed beside
-    them.
-    """
+    """Convolve `x` by `weight` into `out`, a block of outputs at a time to save memory."""
     if not out.size:
         return
     if 0 in weight.shape[2:]:
@@ -181,8 +178,8 @@ def _by_products(
 def _by_channel(x: Held, weight: Array, bias: Array | None, windows: Sequence[Sliding], groups: int, out: Held) -> None:
     """Convolve each channel by kernels of its own, by products of these and of the inputs of each kernel element.
 
-    These inputs are a run of the channel, once it is laid out flat with its padding, each remainder of the strides by
-    itself. The sums at the end of each row are not used.
+    In a flat copy of the channel with padding, separated by the remainders of the strides, these inputs are adjacent.
+    The sums at the end of each row are unused.
     """
     several, kernel, (_, *counts) = weight.shape[0] // groups, weight.shape[2:], out.shape[1:]
     rows = weight.reshape(groups, several, prod(kernel))
@@ -201,7 +198,7 @@ def _by_channel(x: Held, weight: Array, bias: Array | None, windows: Sequence[Sl
 
 
 def _runs(x: Held, windows: Sequence[Sliding], sizes: Sequence[int], dtype: np.dtype[np.generic]) -> Array:
-    """Return the runs that elements of a kernel meet in rows of these sizes: [batch, channels, elements, length]."""
+    """Return the adjacent inputs of each kernel element in rows of these sizes: [batch, channels, elements, length]."""
     kernel = [each.kernel for each in windows]
     steps = [prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
     length = sum((each.places - 1) * step for each, step in zip(windows, steps, strict=True)) + 1

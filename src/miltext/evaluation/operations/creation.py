@@ -1,4 +1,4 @@
-"""Rules that make tensors out of little: filled, counted, random ones."""
+"""Rules that create tensors: filled, counted, random ones."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ def random_bernoulli(shape: Ints, prob: float, seed: int, random: Random) -> Arr
 
 @rule("random_categorical")
 def random_categorical(x: Array, mode: str, size: int, seed: int, random: Random) -> Array:
-    """Return `size` positions along the last axis of `x`, drawn with replacement by the distribution that is there.
+    """Return `size` positions along the last axis of `x`, drawn with replacement from its distribution.
 
-    `x` are probabilities ("probs"), or their logarithms ("logits"), but for a factor.
+    `x` contains probabilities ("probs") or their logarithms ("logits"), up to a factor.
     """
     if not x.shape[-1]:
         raise UnfitValues("`x` has nothing to draw in rows without elements")
@@ -91,5 +91,5 @@ def random_categorical(x: Array, mode: str, size: int, seed: int, random: Random
 
 
 def _generator(seed: int, random: Random) -> Random:
-    """Return the generator of an op's numbers: of its own seed, or of the run where the op has none, which is -1."""
+    """Return the generator of an op's numbers: that of its own seed, or that of the run for the seed -1."""
     return random if seed == -1 else np.random.default_rng(seed % (1 << 32))

@@ -1,4 +1,4 @@
-"""The fast way to convolve each channel of an image by kernels of its own."""
+"""Fast depthwise convolution of images."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
     from miltext.evaluation.rules import Array, Held, Index
 
 ROWS = 4
-"""How many rows of outputs one product makes: with more, it multiplies more zeros than it saves products."""
+"""The number of output rows per product: with more rows, the added zeros cost more than the saved products."""
 
 LAID_ELEMENTS = 1 << 20
-"""How many elements are laid out at once: each is read a few times only, and more of them make longer products."""
+"""The number of elements laid out at once: each is read only a few times, and more elements make longer products."""
 
 FLOATS = (np.float32, np.float64)
 """The types that BLAS multiplies."""
 
 
 def has_rows(x: Held, weight: Array) -> bool:
-    """Return whether `by_rows` has a way for tensors: images, in floats that BLAS multiplies."""
+    """Return whether `by_rows` supports tensors: images, in floats that BLAS multiplies."""
     return x.ndim == 4 and np.result_type(x, weight) in FLOATS
 
 
 def by_rows(x: Held, weight: Array, bias: Array | None, windows: Sequence[Sliding], out: Held) -> bool:
     """Convolve each channel of images by kernels of its own into `out`, and return whether the result is complete.
 
-    A product makes ROWS rows of outputs. One matrix has the kernel for each of these rows, each time farther on; the
-    other has the rows in sight, each as often as a kernel is wide, as its elements meet it. The first has zeros
-    elsewhere, which make NaN of infinities and NaNs: where there are any, `out` has to be made in another way.
+    A product computes ROWS rows of outputs. One matrix contains the kernel for each of these rows, shifted by a stride;
+    the other contains the input rows, repeated for each column of the kernel. The zeros in the first turn infinities
+    and NaNs into NaN: with any of these, the result is not complete.
     """
     down, across = windows
     dtype, groups = np.result_type(x, weight), x.shape[1]
@@ -64,14 +64,14 @@ def by_rows(x: Held, weight: Array, bias: Array | None, windows: Sequence[Slidin
 
 
 def _room(held: Array, shape: tuple[int, ...]) -> Array:
-    """Return an array of a shape, whose elements mean nothing: `held` if it fits, or a new one."""
+    """Return an uninitialized array of a shape: `held` if possible, or a new one."""
     return held if held.shape == shape else np.empty(shape, held.dtype)
 
 
 def _lay(x: Held, down: Sliding, across: Sliding, laid: Array) -> None:
-    """Lay out the rows that windows see, from the first one on, as each element of a row of the kernel meets them.
+    """Lay out the rows of windows, once for each element of a row of the kernel.
 
-    Rows are copied as single items of so many bytes where their elements lie side by side.
+    Rows of adjacent elements are copied as single items.
     """
     rows = down._replace(kernel=1, stride=1, dilation=1, places=laid.shape[2])
     found = seen(x, (rows, across), (slice(0, rows.places), slice(0, across.places)), laid.dtype)
@@ -83,7 +83,7 @@ def _lay(x: Held, down: Sliding, across: Sliding, laid: Array) -> None:
 
 
 def _multiply(kernels: Array, down: Sliding, laid: Array, sums: Array) -> None:
-    """Make all rows of outputs, ROWS of them at once, and the remaining rows."""
+    """Compute all rows of outputs, ROWS at a time, and the remaining rows."""
     whole = down.places - down.places % ROWS
     for first, stop, count in ((0, whole, ROWS), (whole, down.places, down.places - whole)):
         if first == stop:

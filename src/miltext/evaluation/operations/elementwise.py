@@ -1,7 +1,7 @@
 """Rules for ops that work element by element.
 
-Floats are as IEEE 754 has them: NaN is passed on. Integers are computed as integers and wrap around (coremltools
-computes constants with numpy's operators: iOS15/elementwise_unary.py and elementwise_binary.py).
+Floats follow IEEE 754: NaN is propagated. Integers are computed as integers and wrap around (coremltools computes
+constants with numpy's operators: iOS15/elementwise_unary.py and elementwise_binary.py).
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ def mod(x: Array, y: Array) -> Array:
 def _refuse_zero(divisor: Array) -> None:
     """Raise UnfitValues for integers that divide by 0."""
     if divisor.dtype.kind != "f" and not np.all(divisor):
-        raise UnfitValues("`y` has a 0, and integers are not divided by it")
+        raise UnfitValues("integer division by zero: `y` contains a 0")
 
 
 @rule("pow")
 def power(x: Array, y: Array) -> Array:
     """Return x to the power of y; NaN for negative x where y is not whole."""
     if y.dtype.kind != "f" and np.any(y < 0):
-        raise UnfitValues("`y` has a negative number, and integers are not raised to it")
+        raise UnfitValues("integer power with a negative exponent: `y` contains a negative number")
     return np.power(x, y)
 
 

@@ -1,8 +1,7 @@
 """Rules that resample images.
 
-An output pixel lies somewhere among the input's pixels, at a place computed along each axis. Its value is the weighted
-sum of the pixel before and the pixel after. A pixel whose weight is 0 has no part in it, be it NaN; at a NaN place the
-result is NaN.
+The place of an output pixel among the input's pixels is computed along each axis. Its value is the weighted sum of the
+pixel before and the pixel after. A pixel with the weight 0 is ignored, even NaN; at a NaN place the result is NaN.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ GRIDS: dict[str, Callable[[Array, int, float], Array]] = {
     "DEFAULT": lambda steps, size, span: steps * (span + 1) / size,
     "OFFSET_CORNERS": lambda steps, size, span: (steps + 0.5) * max(span, 1.0) / size,
 }
-"""The places of `size` pixels, counted by steps, between 0 and `span`, the last pixel of the input, by sampling mode.
+"""The places of `size` pixels between 0 and `span`, the last pixel of the input, by sampling mode.
 
 Source: the notes of resize_bilinear in coremltools, where the input has Xin = span + 1 pixels.
 """
@@ -41,7 +40,7 @@ PADDINGS: dict[str, Callable[[Array, int], Array]] = {
     "reflection": lambda places, size: _folded(places, 0, size - 1),
     "symmetric": lambda places, size: _folded(places, -0.5, size - 0.5).clip(0, size - 1),
 }
-"""Functions from places, some outside of `size` pixels, to the places to look up, by padding mode."""
+"""Functions that map places outside of `size` pixels to places inside, by padding mode."""
 
 
 # ---- to another size
@@ -51,8 +50,8 @@ PADDINGS: dict[str, Callable[[Array, int], Array]] = {
 def resize(x: Array, shape: Ints, resized_dims: int, interpolation_mode: str, sampling_mode: str) -> Array:
     """Return `x` with its last `resized_dims` dimensions as `shape` ends, where 0 keeps one."""
     kept = x.ndim - resized_dims
-    asked = shape[len(shape) - resized_dims :]
-    sizes = [size or old for size, old in zip(asked, x.shape[kept:], strict=True)]
+    requested = shape[len(shape) - resized_dims :]
+    sizes = [size or old for size, old in zip(requested, x.shape[kept:], strict=True)]
     if interpolation_mode == "NEAREST_NEIGHBOR":
         return _nearest(x, sizes, sampling_mode)
     return _linear(x, sizes, sampling_mode)
@@ -114,7 +113,7 @@ def _scaled(x: Array, factors: tuple[float, float], made: Made) -> list[int]:
 
 
 def _linear(x: Array, sizes: Sequence[int], mode: str) -> Array:
-    """Return `x` with its last dimensions in these sizes, computed for some of its pictures at a time."""
+    """Return `x` with its last dimensions in these sizes, computed for a few pictures at a time."""
     kept = x.ndim - len(sizes)
     axes = range(-len(sizes), 0)
     grids = [_grid_between(0, _some(x, axis, size) - 1, size, mode) for axis, size in zip(axes, sizes, strict=True)]
@@ -131,7 +130,7 @@ def _linear(x: Array, sizes: Sequence[int], mode: str) -> Array:
 
 
 def _nearest(x: Held, sizes: Sequence[int], mode: str) -> Held:
-    """Return `x` with its last dimensions in these sizes, each element the nearest of `x`."""
+    """Return `x` with its last dimensions in these sizes, each element equal to the nearest in `x`."""
     # By default an element is that in which its centre lies: coremltools makes such ops of TensorFlow's resize with
     # half_pixel_centers.
     mode = "UNALIGN_CORNERS" if mode == "DEFAULT" else mode
@@ -150,7 +149,7 @@ def _some(x: Array, axis: int, size: int) -> int:
 
 
 def _grid_between(first: float, last: float, size: int, mode: str) -> Array:
-    """Return the places of `size` pixels between two, of which the last may be the lesser, as fp64."""
+    """Return the places of `size` pixels between a first and a last place, in any order, as fp64."""
     span = last - first
     steps = GRIDS[mode](np.arange(size, dtype=np.float64), size, abs(span))
     places = first + (steps if span >= 0 else -steps)
@@ -158,7 +157,7 @@ def _grid_between(first: float, last: float, size: int, mode: str) -> Array:
 
 
 def _interpolated(x: Array, places: Array, axis: int) -> Array:
-    """Return the values at places along an axis, all of them between the first pixel and the last."""
+    """Return the values at places along an axis, from the first pixel to the last."""
     before = np.floor(np.nan_to_num(places)).astype(np.intp)
     part = (places - before).astype(x.dtype).reshape(-1, *[1] * (-1 - axis))
     low = x.take(before, axis)
@@ -192,8 +191,8 @@ def crop_resize(
 ) -> Array:
     """Return the part of a picture in each box, in another height and width, with `pad_value` outside of the picture.
 
-    A box is of the picture with the index in `box_indices`, or in the first of the 5 numbers of a `roi`. A `roi` of 4
-    is of all.
+    The picture of a box has the index in `box_indices`, or in the first of the 5 numbers of a `roi`. A `roi` of 4
+    numbers applies to all pictures.
     """
     for axis, size in ((-2, target_height), (-1, target_width)):
         _some(x, axis, size)
@@ -269,7 +268,7 @@ def affine(
 
 
 def _coordinates(size: int, align_corners: bool, dtype: npt.DTypeLike) -> Array:
-    """Return the coordinates of pixels between -1 and 1, as torch's affine_grid has them: one alone is at 0."""
+    """Return the coordinates of pixels between -1 and 1, as torch's affine_grid does: a single pixel is at 0."""
     centers = (2 * np.arange(size) + 1) / size - 1
     return (np.linspace(-1, 1, size) if align_corners and size != 1 else centers).astype(dtype)
 
@@ -313,7 +312,7 @@ def _placed(coordinates: Array, size: int, mode: str, align_corners: bool) -> Ar
 
 
 def _folded(places: Array, first: float, last: float) -> Array:
-    """Return places reflected at the first and the last as often as it takes to be between them."""
+    """Return places, reflected at the first and the last until they are between these."""
     span = last - first
     away = np.fmod(abs(places - first), 2 * span) if span else places * 0
     return np.where(away > span, 2 * span - away, away) + first

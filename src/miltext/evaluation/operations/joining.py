@@ -1,4 +1,4 @@
-"""Rules that put tensors together, and take them apart."""
+"""Rules that join and split tensors."""
 
 from __future__ import annotations
 

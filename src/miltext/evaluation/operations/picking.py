@@ -1,7 +1,7 @@
-"""Rules that take or write elements at computed places, and rules that find places.
+"""Rules that read or write elements at computed places, and rules that find places.
 
 A negative place counts from the end. Since ios17, the behaviour of a device for such a place is undefined, and with
-`validate_indices` it is an error: here as well. A place that does not exist is always an error here.
+`validate_indices` it is an error: here as well. A nonexistent place is always an error here.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def gather_nd(x: Held, indices: Held, batch_dims: int | None, validate_indices: 
 
 
 def _places(indices: Held, size: int, validated: bool | None) -> Held:
-    """Return places along an axis of so many elements, from its start. Raise UnfitValues where there is none."""
+    """Return places along an axis, counted from its start. Raise UnfitValues for a nonexistent place."""
     places = indices.astype(np.intp)
     if (
         places.size == 1 and 0 <= places.item() < size
@@ -127,7 +127,7 @@ def scatter_nd(data: Array, indices: Held, updates: Array, mode: str, validate_i
 
 def _write(made: Array, where: tuple[Held, ...], updates: Array, mode: str) -> None:
     if mode == "div" and made.dtype.kind != "f" and not updates.all():
-        raise UnfitValues("`updates` has a 0, and integers are not divided by it")
+        raise UnfitValues("integer division by zero: `updates` contains a 0")
     if mode == "update":
         made[where] = updates
     else:
@@ -209,8 +209,8 @@ def non_maximum_suppression(
     last = opset.since("ios17")  # the boxes are the last dimension, no score is too low, and they are not counted
     boxes, scores = (each.swapaxes(1, 2) if last else each for each in (boxes, scores))
     if boxes.shape[2] != 4 or boxes.shape[:2] != scores.shape[:2]:
-        asked = "[batches, 4, boxes]" if last else "[batches, boxes, 4]"
-        raise UnfitValues(f"`boxes` must be {asked}, and `scores` have as many of them in the same order")
+        requested = "[batches, 4, boxes]" if last else "[batches, boxes, 4]"
+        raise UnfitValues(f"`boxes` must be {requested}, and `scores` have as many of them in the same order")
     # a box that shares exactly the threshold is kept before ios17, and dropped since: coremltools' TestNms, of devices
     most = np.nextafter(np.float32(iou_threshold), np.float32(0)) if last else iou_threshold
     places = np.full((len(boxes), max_boxes), -1)

@@ -15,7 +15,7 @@ from miltext.evaluation.rules import Array, Held, Index, Ints, Widen, rule
 def max_pool(
     x: Held, kernel_sizes: Ints, strides: Ints | None, pad_type: str, pad: Ints | None, ceil_mode: bool, widen: Widen
 ) -> Held:
-    """Return the greatest element of each window; padding is less than any."""
+    """Return the greatest element of each window, without the padding."""
     windows = sliding(x.shape[2:], kernel_sizes, strides, None, pad_type, pad, ceil=ceil_mode)
     return _by_parts(x, windows, lambda part: pooled(np.maximum, widen(part), windows))
 
@@ -63,9 +63,9 @@ def _by_parts(x: Held, windows: Sequence[Sliding], pool: Callable[[Held], Array]
 
 
 def pooled(combine: np.ufunc, x: Array, windows: Sequence[Sliding]) -> Array:
-    """Combine the elements of each window of the last axes: one axis after the other, one place of a kernel at a time.
+    """Combine the elements of each window of the last axes, axis by axis, one place of a kernel at a time.
 
-    Places outside of `x` add nothing: a window of nothing else has the least number for `maximum`, 0 for `add`.
+    Places outside of `x` are ignored: a window without other places is the least number for `maximum`, 0 for `add`.
     """
     nothing = -np.inf if combine is np.maximum else 0
     for axis, window in enumerate(windows, x.ndim - len(windows)):
@@ -82,7 +82,7 @@ def _at(axis: int, part: slice) -> Index:
 
 
 def _counted(window: Sliding, *, padding: bool) -> Array:
-    """Return how many elements each window of an axis has, with the padding or without."""
+    """Return the number of elements of each window along an axis, with or without the padding."""
     starts = np.arange(window.places) * window.stride - window.before
     first, end = (-window.before, window.whole - window.before) if padding else (0, window.size)
     counts: Array = np.maximum(0, np.minimum(starts + window.kernel, end) - np.maximum(starts, first))

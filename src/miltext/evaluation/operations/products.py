@@ -14,7 +14,7 @@ from miltext.evaluation.rules import Array, Arrays, Held, Widen, rule
 def linear(x: Array, weight: Held, bias: Array | None, widen: Widen) -> Array:
     """Return the product of `x` and `weight` over their last axes, plus `bias`.
 
-    The weight is widened a block of its rows at a time: a large fp16 weight is never held as a whole in float32.
+    The weight is widened by blocks of rows: a large fp16 weight is never converted to float32 as a whole.
     """
     if x.dtype == weight.dtype or weight.size <= WORKING_ELEMENTS:
         made = _product(x, widen(weight).T)
@@ -44,7 +44,7 @@ def matmul(x: Array, y: Array, transpose_x: bool, transpose_y: bool) -> Array:
 def einsum(values: Arrays) -> Array:
     """Return the product nchw,nwhu->nchu, or chw,whu->chu; n and h broadcast.
 
-    coremltools and `check` take no other equations, so that the ranks decide which it is.
+    coremltools and `check` allow no other equations, so the ranks determine which one it is.
     """
     x, y = values
     made: Array = (x.swapaxes(-3, -2) @ y.swapaxes(-3, -2)).swapaxes(-3, -2)
@@ -55,7 +55,7 @@ def einsum(values: Arrays) -> Array:
 def attention(query: Array, key: Array, value: Array, attn_mask: Array | None) -> Array:
     """Return softmax(query key^T / sqrt(E) + mask) value, where E is the size of the last axis of `query`.
 
-    A `mask` of bools leaves out where it is false. The scores are made and used up a block at a time.
+    A `mask` of bools excludes the false places. The scores are computed and used block by block.
     """
     *rest, lengths, width = query.shape
     keys, values = (np.broadcast_to(each, (*rest, *each.shape[-2:])) for each in (key.swapaxes(-1, -2), value))

@@ -1,7 +1,8 @@
-"""Rules that make one number of many.
+"""Rules that reduce many numbers to one.
 
-`axes` are all by default. No axes leave each element for itself, as coremltools has it (iOS15/reduction.py). A result
-of integers that need not be whole, a mean, a root or a logarithm, is computed in float64 and loses its fraction.
+`axes` are all by default. An empty list of axes reduces each element by itself, as in coremltools (iOS15/reduction.py).
+A result of integers that need not be whole, a mean, a root or a logarithm, is computed in float64 and loses its
+fraction.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def reduce_argmin(x: Array, axis: int, keep_dims: bool, output_dtype: str | None
 
 
 def _stated(places: Array, dtype: str | None) -> Array:
-    """Return places, after a check that all fit the declared data type: uint16, or int32."""
+    """Return places after a check of the range of the declared data type, uint16 or int32."""
     last = int(np.max(places, initial=0))
     if last > 65535 and dtype and dtype.lower() == "uint16":
         raise UnfitValues(f"`output_dtype` is uint16, which ends at 65535, and there is a place {last}")
@@ -131,7 +132,7 @@ def cumsum(x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:
 
 
 def _real(x: Array) -> Array:
-    """Return floats as they are, and integers as float64, of which powers and roots are taken."""
+    """Return floats unchanged, and integers as float64, for powers and roots."""
     return x if x.dtype.kind == "f" else x.astype(np.float64)
 
 

@@ -38,7 +38,7 @@ def reshape(x: Held, shape: Ints, opset: OpsetText) -> Held:
 
 
 def _zeros_kept(sizes: Ints, shape: Ints, *, from_back: bool) -> Ints:
-    """Return a shape with the sizes that its zeros stand for."""
+    """Return a shape with the sizes of `x` in place of zeros."""
     if not from_back and len(sizes) != len(shape):
         raise UnfitValues(f"`shape` keeps sizes of `x` with 0, and must have {len(sizes)} numbers, not {len(shape)}")
     missing = max(0, len(shape) - len(sizes))
@@ -56,16 +56,14 @@ def _rest_filled(elements: int, shape: Ints) -> Ints:
 
 def _reshaped(x: Held, shape: Ints, name: str) -> Held:
     if min(shape, default=0) < 0 or prod(shape) != x.size:
-        raise UnfitValues(f"`{name}` asks for {show(shape)}, and `x`, {show(x.shape)}, has {x.size} elements")
+        raise UnfitValues(f"`{name}` requests {show(shape)}, and `x`, {show(x.shape)}, has {x.size} elements")
     return x.reshape(shape)
 
 
 @rule("reshape_like")
 def reshape_like(x: Held, ref_tensors: Helds, begins: Helds, ends: Helds, end_masks: Helds) -> Held:
-    """Return the elements of `x` in a shape composed of stretches of the shapes of `ref_tensors`.
-
-    Each gives its sizes from its number of `begins` on, up to its number of `ends`, or to the last where its
-    `end_masks` is true.
+    """Return the elements of `x` in a shape composed of ranges of the shapes of `ref_tensors`: each from its `begins`
+    to its `ends`, or to the last size if its `end_masks` is true.
     """
     columns = zip(ref_tensors, begins, ends, end_masks, strict=True)
     stretches = (like.shape[int(begin) : None if to_end else int(end)] for like, begin, end, to_end in columns)
@@ -285,7 +283,7 @@ def _squares(x: Held, sizes: Ints, name: str) -> Held:
 
 
 def _share(size: int, by: int, of: str, name: str) -> int:
-    """Return a size divided into equal parts. Raise UnfitValues where it is no multiple."""
+    """Return a size divided into equal parts. Raise UnfitValues if it is not a multiple."""
     if by < 1 or size % by:
-        raise UnfitValues(f"`{name}` asks for a multiple of {by}, and {of} is {size}")
+        raise UnfitValues(f"`{name}` requires a multiple of {by}, but {of} is {size}")
     return size // by

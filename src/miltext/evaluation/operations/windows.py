@@ -1,4 +1,4 @@
-"""Windows that slide along axes: their places, their elements, and the places cut into blocks."""
+"""Windows that slide along axes: their places, their elements, and blocks of places."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ if TYPE_CHECKING:
     from miltext.evaluation.rules import Array, Held, Index, Ints
 
 WORKING_ELEMENTS = 1 << 19
-"""Number of elements that a block of work may make beside its result: 2 MB of fp32, the size of a core's own cache."""
+"""The number of temporary elements in a block of work: 2 MB of fp32, the size of a core's own cache."""
 
 PART_ELEMENTS = 1 << 17
-"""How many elements of a tensor are worked on at once, where several arrays of that size are made of them."""
+"""The number of elements processed at once if several arrays of that size are computed from them."""
 
 
 class Sliding(NamedTuple):
-    """A window along an axis of a `size`: it is at so many `places`, the first of them `before` the axis begins.
+    """A window along an axis of a `size`, with a number of `places`, of which the first is `before` elements ahead of
+    the axis.
 
-    It sees `kernel` elements, each `dilation` from the next, and moves on by `stride`. `whole` is the size with the
+    It contains `kernel` elements at the distance `dilation`, and moves by `stride`. `whole` is the size with the
     padding on both sides; windows may reach past it where sizes are rounded up.
     """
 
@@ -36,11 +37,11 @@ class Sliding(NamedTuple):
 
     @property
     def reach(self) -> int:
-        """How many elements lie between the ends of the window, both counted."""
+        """The number of elements from the first to the last element of the window."""
         return (self.kernel - 1) * self.dilation + 1
 
     def among(self, places: slice) -> Sliding:
-        """Return the windows that are at some of the places."""
+        """Return the windows at some of the places."""
         before, count = self.before - places.start * self.stride, places.stop - places.start
         return self._replace(before=before, places=count)
 
@@ -85,7 +86,7 @@ def _along(
 
 
 def tap(window: Sliding, place: int) -> tuple[slice, slice]:
-    """Return which windows have an element of the axis at a place of the kernel, and the range of these elements."""
+    """Return the windows with an element of the axis at a place of the kernel, and the range of these elements."""
     offset = place * window.dilation - window.before
     first = max(0, -(offset // window.stride))
     end = min(window.places, -((offset - window.size) // window.stride))
@@ -97,7 +98,7 @@ def tap(window: Sliding, place: int) -> tuple[slice, slice]:
 def seen(x: Array, windows: Sequence[Sliding], block: Sequence[slice], dtype: np.dtype[np.generic]) -> Array:
     """Return the elements of the last axes of `x` in a block of windows: [..., *kernel, *places], zeros outside of it.
 
-    It is a view: of `x` itself where its data type is `dtype` and windows lie inside, else of a copy.
+    The result is a view: of `x` itself if its data type is `dtype` and windows are inside of it, else of a copy.
     """
     here = [each.among(part) for each, part in zip(windows, block, strict=True)]
     sizes = [(each.places - 1) * each.stride + each.reach for each in here]
@@ -112,7 +113,7 @@ def seen(x: Array, windows: Sequence[Sliding], block: Sequence[slice], dtype: np
 
 
 def _part(x: Array, starts: Sequence[int], sizes: Sequence[int], dtype: np.dtype[np.generic]) -> Array:
-    """Return the part of the last axes of `x` with these starts and sizes, with zeros where `x` has nothing."""
+    """Return the part of the last axes of `x` with these starts and sizes, with zeros outside of `x`."""
     lengths = x.shape[-len(sizes) :]
     inside = [
         (max(0, start), max(0, start, min(start + size, length)))
@@ -132,7 +133,7 @@ def _part(x: Array, starts: Sequence[int], sizes: Sequence[int], dtype: np.dtype
 def every(
     x: Array, windows: Sequence[Sliding], firsts: Sequence[int], sizes: Sequence[int], dtype: np.dtype[np.generic]
 ) -> Array:
-    """Return every so many elements of the last axes of `x` as windows step, laid out flat, zeros outside of it.
+    """Return the elements of the last axes of `x` at the steps of windows, laid out flat, with zeros outside of it.
 
     Along each axis, the first is `firsts` elements from the begin of a window, and the count is in `sizes`.
     """
@@ -144,7 +145,9 @@ def every(
 
 
 def blocks(sizes: Sequence[int], most: int) -> Iterator[tuple[slice, ...]]:
-    """Cut the places of a shape into blocks of at most so many, at least one: whole along the last axes, and even."""
+    """Divide the places of a shape into blocks of limited size, at least one place: whole along the last axes, and
+    equal.
+    """
     if not sizes:
         yield ()
         return

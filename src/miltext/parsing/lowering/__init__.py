@@ -1,4 +1,4 @@
-"""Lowering: each phrase of MIL text to the wire bytes of the message that it spells.
+"""Lowering of each phrase of MIL text to the wire bytes of its message.
 
 `Lowering` has one method for each rule of the grammar and keeps no state; Lark's own parser takes it as its
 transformer, as miltext's loop does. A phrase that no Program can contain is a `LoweringError`, at the token or child to
@@ -44,20 +44,20 @@ if TYPE_CHECKING:
 
 @memo(1 << 10)
 def opset_bytes(token: str) -> bytes:
-    """Return an opset as the proto spells it: `ios18` is CoreML8, any other name is itself."""
+    """Return an opset in the spelling of the proto: `ios18` is CoreML8, any other name stays."""
     proto = PROTO_BY_TEXT.get(token)
     return proto.encode() if proto else name_bytes(token)
 
 
 class OpsetSpelling(NamedTuple):
-    """An opset as the text and as the proto has it."""
+    """An opset in the spellings of the text and of the proto."""
 
     token: str
     wire: bytes
 
 
 _FIELDS = 4
-"""How many children of a program come before its fields: `program(1.3)`."""
+"""The number of children of a program before its fields: `program(1.3)`."""
 
 
 class Lowering:

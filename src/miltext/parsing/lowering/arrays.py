@@ -1,4 +1,4 @@
-"""An array in a file beside the text, as the text names it."""
+"""References in a text to arrays in files beside it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from miltext.syntax.literals import quote
 
 
 class ArrayReference(NamedTuple):
-    """An array as a text names it: `$npy("w.npy")`, `fp16 $npz("w.npz", "key")`.
+    """A reference to an array in a text: `$npy("w.npy")`, `fp16 $npz("w.npz", "key")`.
 
     `file` is relative to the text's folder; `dtype` is the name of the data type in the text, None for the data type of
     the file.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 TOO_NESTED = "this is nested too deeply to be a Program"
 
 INFER = "or have `miltext infer` fill in the draft"
-"""The way out that all phrases of a draft have."""
+"""The way out for all phrases of drafts."""
 
 
 def no_dialect(written: str) -> str:
@@ -51,7 +51,7 @@ class NamesInBrackets(LoweringError):
 
 
 class TooDeep(Exception):
-    """A message nests more deeply than protobuf reads; `step` is the path of the first such message."""
+    """A message is nested more deeply than protobuf reads; `step` is the path of the first such message."""
 
     def __init__(self, step: Path) -> None:
         super().__init__(TOO_DEEP)

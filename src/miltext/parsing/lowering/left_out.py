@@ -1,4 +1,4 @@
-"""Lowering of text with omitted values: all but the values is in its final form."""
+"""Lowering of text with omitted values: all other parts are in their final form."""
 
 from __future__ import annotations
 

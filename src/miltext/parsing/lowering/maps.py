@@ -31,7 +31,7 @@ def map_key(key: bytes) -> bytes:
 
 
 def unique(pairs: Iterable[tuple[str, bytes, bytes]], noun: str) -> Entries:
-    """Return the entries of (token, key, value) with no key twice."""
+    """Return the entries of (token, key, value); refuse a repeated key."""
     members: Entries = {}
     for token, key, value in pairs:
         if key in members:

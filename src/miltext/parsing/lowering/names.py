@@ -1,4 +1,4 @@
-"""Names, strings and plain numbers as the wire has them."""
+"""Names, strings and plain numbers in their wire form."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def string_bytes(token: str, start: int = 0) -> bytes:
 
 
 def whole_number(token: str, bits: int, signed: bool) -> int:
-    """Return a decimal integer of at most so many bits."""
+    """Return a decimal integer with a limit on its bits."""
     digits = token.lstrip("+-")
     if not digits.isdecimal() or not digits.isascii():
         raise LoweringError(codes.WRONG_ELEMENT, f"expected a whole number, found `{shown(token)}`", token)

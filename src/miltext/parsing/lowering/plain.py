@@ -1,6 +1,6 @@
 """Lowering of the grammar's fast path: a plain operation that was read as one token.
 
-A reserved or doubled name, is refused without its place: the token's phrases have that.
+A reserved or repeated name is refused without a place, which the token's phrases determine.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from miltext.syntax.names import RESERVED
 from miltext.syntax.plain_tokens import argument_pairs, attribute_parts, blob_parts, operation_head
 
 _SHORT = 80
-"""Literals up to this length are likely to come again."""
+"""The greatest length of cached literals."""
 
 
 def plain_operation(token: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Types as lowering sees them: the wire bytes of a `ValueType`, and the form of literals of the type."""
+"""Lowered types: the wire bytes of a `ValueType`, and the form of literals of the type."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ UNKNOWN = sized(tag(2), b"")
 class LoweredType(NamedTuple):
     """A type: `field` is its wire form as the field `type` of a Value or a NamedValueType.
 
-    `wire` is the ValueType itself, None where the message is absent. A tensor has `dtype` (None for a number that
-    is not a data type) and `shape` (None where rank and dimensions do not agree, or a dimension is not a size or `?`);
-    the others have `parts`, and a list the `length` of its values if that is known.
+    `wire` is the ValueType itself, None for an absent message. A tensor has `dtype` (None for a number that is not a
+    data type) and `shape` (None if rank and dimensions disagree, or a dimension is neither a size nor `?`); other types
+    have `parts`, and a list the `length` of its values if that is known.
     """
 
     kind: str

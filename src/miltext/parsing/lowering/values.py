@@ -251,7 +251,7 @@ def untyped(literal: str | Raw, at: int) -> LoweringError:
 
 
 def misplaced(literal: str | Raw) -> LoweringError | None:
-    """Return the error of a literal of a draft that has more in its lists than plain elements."""
+    """Return the error about a draft's literal with anything other than plain elements in its lists."""
     for child in literal.children if isinstance(literal, RawList) else ():
         if isinstance(child, RawList):
             if refused := misplaced(child):
@@ -434,7 +434,7 @@ class ArrayFile(Raw):
 
     code = codes.VALUE_IN_ARRAY_FILE
     message = (
-        "this value is in a file of arrays, and a text contains only its own literals; "
+        "this value is in an array file, and a Program contains only literals; "
         "`miltext build` puts the array into a model's weight file"
     )
 
