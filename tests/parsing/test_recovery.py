@@ -458,3 +458,25 @@ def test_operations_of_a_draft_are_read_again_as_they_were(text: str) -> None:
     assert whole is not None
     found, expected = ([(each[:3], *each[4:]) for each in walk(root)] for root in (read.root, whole))
     assert found == expected
+
+
+@pytest.mark.parametrize("wrong", ["nope", "z"])
+@pytest.mark.parametrize("block", ["a", "b"])
+def test_a_finding_in_a_block_of_a_draft_has_its_place(block: str, wrong: str) -> None:
+    """A plain operation in a block was read again without its place in the text."""
+    plain = f"tensor<fp16, [8]> {block} = relu(x = {wrong});"
+    text = INNER.replace("a = relu(x = x);" if block == "a" else '_ b = mul(x, 2.0)[name = "b"];', plain)
+    text = text.replace("    _ y", "    q = relu(relu(x));\n    _ y")
+    [span] = [each.span for each in miltext.check(text) if each.severity == "error"]
+    assert span is not None
+    assert span.start == text.index(plain) + plain.index(wrong)
+    assert text[slice(*span)] == wrong
+
+
+def test_plain_operations_in_a_block_are_read_again_as_they_were() -> None:
+    plain = INNER.replace("a = relu(x = x);", "tensor<fp16, [8]> a = relu(x = x); fp16 k = relu(x = a);")
+    read = recover(plain.replace("    _ y", "    q = relu(relu(x));\n    _ y"))
+    whole = tree_past(read.text)
+    assert read.root is not None
+    assert whole is not None
+    assert [each.span for each in walk(read.root)] == [each.span for each in walk(whole)]

@@ -130,11 +130,11 @@ _LONG = 64
 
 def leaf(terminal: str, text: str, start: int, offset: int = 0) -> Node:
     """Return the node of a token; `offset` is the begin of the text in a longer one."""
+    start += offset
     if terminal == "OPERATION":
         statement = Statement("operation", start, start + len(text), [])
         statement.text = text
         return statement
-    start += offset
     return Node(terminal, start, start + len(text), _NO_CHILDREN, intern(text) if len(text) < _LONG else text)
 
 
