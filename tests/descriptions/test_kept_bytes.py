@@ -1,4 +1,4 @@
-"""What is written of a description: the file's own bytes, or bytes in one order, whatever order a map has in a process."""
+"""The bytes written for a description: those of the file, or one order, whatever order a map has in a process."""
 
 from __future__ import annotations
 
