@@ -190,6 +190,6 @@ def test_an_omitted_part_is_reported(packages: Path) -> None:
     lines = [line for line in text.splitlines() if " w1 = " not in line and " w1_sum = " not in line]
     Path("cut.mil").write_text("\n".join(lines).replace("-> (w1_sum)", "-> (w0_sum)"))
     said = done("build", "cut.mil", "--from", "A.mlpackage", "--prune-weights", "-o", "B.mlpackage", "--force")
-    assert "cut.mil: note[MIL312]: 192 of 400 bytes of weights were left out: nothing needs them\n" in said
+    assert "cut.mil: note[MIL312]: 192 of 400 bytes of weights were removed: nothing uses them\n" in said
     shown = done("info", "B.mlpackage")
     assert "weight.bin: 1 records, 208 bytes\n" in shown

@@ -64,9 +64,9 @@ MISTAKES = {
     f'{IMAGE}shape = [1, 3, 2, 2]\nwidth = 2\nheight = 2\ncolorSpace = "RGB"': (
         "MIL471",
         "4:1",
-        '`shape` goes with the type "multiArray" or "state", and this one is "image"',
+        '`shape` belongs to the type "multiArray" or "state", and this one is "image"',
     ),
-    f"{X}width = 3": ("MIL471", "3:1", '`width` goes with the type "image", and this has no `type`'),
+    f"{X}width = 3": ("MIL471", "3:1", '`width` belongs to the type "image", and this has no `type`'),
     "[[inputs]]\nname = 'x'": ("MIL471", "1:3", "did you mean `input`?"),
     "[metadata]\nlicence = ''": ("MIL471", "2:1", "`[metadata]` has no key `licence`; did you mean `license`?"),
     "[[function]]\nname = 'f'\n[[function.trainingInput]]\nname = 'x'": (

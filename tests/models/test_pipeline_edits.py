@@ -142,7 +142,7 @@ def test_a_type_that_the_pipeline_reported_otherwise_is_reported(building: Build
     assert array(made.description.input[0]) == [1, 8]
     (told,) = building.warnings
     assert told.code == "MIL450"
-    assert 'is that of model 0 "only" now, and was fp32 [1, 4] in ranges' in told.message
+    assert 'now follows model 0 "only", and was fp32 [1, 4] in ranges' in told.message
 
 
 def test_a_type_that_the_pipeline_reported_before_is_not_lost(building: Building) -> None:

@@ -144,14 +144,14 @@ def test_names_are_exchanged() -> None:
 
 
 def test_a_name_that_is_not_there_is_refused() -> None:
-    three, inside = PIPELINES["three"](), 'it is inside of model 0 "first": choose that with --model 0'
+    three, inside = PIPELINES["three"](), 'it is inside model 0 "first": choose this model with --model 0'
     with refused("MIL430", "unknown feature `inner`", inside, "--model 2"):
         renamed(three, inner="z")
     with refused("MIL430", "unknown feature `bb`"):
         renamed(three, bb="z")
     with refused("MIL430", "unknown feature ``"):
         renamed(three, **{"": "z"})
-    with refused("MIL430", "unknown feature `b`", "it is inside of model 1: choose that with --model 1"):
+    with refused("MIL430", "unknown feature `b`", "it is inside model 1: choose this model with --model 1"):
         renamed(PIPELINES["nested"](), b="z")
     with refused("MIL430", "unknown value `z`", "did you mean"):
         renamed(unary("x", "y", "zz"), z="w")
@@ -212,7 +212,7 @@ def test_all_functions_are_renamed_and_default_one_is_connected() -> None:
     assert [[entry.name for entry in each.input] for each in made.description.functions] == [["z"], ["z"]]
     assert [each.predictedFeatureName for each in made.description.functions] == ["b", "c"]
     assert {each.inputs[0].name for each in made.mlProgram.functions.values()} == {"z"}
-    with refused("MIL430", "unknown feature `b`", "inside of model 1"):  # which no pipeline asks for
+    with refused("MIL430", "unknown feature `b`", "inside model 1"):  # which no pipeline asks for
         renamed(spec, b="z")
 
 

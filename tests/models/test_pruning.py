@@ -84,7 +84,7 @@ def test_the_records_that_stay(
     assert records(output / DATA / WEIGHT) == stay
     assert held_weights(output) == held_weights(tmp_path / "Plain.mlpackage")
     left = size - (output / DATA / WEIGHT).stat().st_size
-    assert told == f"{left:,} of {size:,} bytes of weights were left out: nothing needs them"
+    assert told == f"{left:,} of {size:,} bytes of weights were removed: nothing uses them"
     assert len(manifest_paths(output)) == 2
 
 
@@ -475,7 +475,7 @@ def test_the_file_of_a_replaced_model_goes_if_it_is_its_own(shared: bool, tmp_pa
     text = text_model(program_of(function_of({})), tmp_path / "text")
     (told,) = build(text, model, original=open_model(model), prune_weights=True)
     assert (tmp_path / WEIGHT).exists() == shared
-    assert told == "976 of 976 bytes of weights were left out: nothing needs them"
+    assert told == "976 of 976 bytes of weights were removed: nothing uses them"
 
 
 @pytest.mark.parametrize("name", ["../victim.bin", "notes.txt", "linked/w.bin"])

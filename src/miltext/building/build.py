@@ -1,6 +1,6 @@
 """Building: a model from MIL text, from a text and its original model, or from a compiled model.
 
-`prepare` makes the whole model, step by step, and `write` writes it: only whole models are written.
+`prepare` makes the whole model, step by step, and `write` writes it, so no partial model is written.
 """
 
 from __future__ import annotations
@@ -70,14 +70,14 @@ def build(source: Model, output: str | os.PathLike[str], choices: BuildChoices =
 
 
 def prepare(source: Model, output: Path, choices: BuildChoices) -> NewModel:
-    """Return the model to write, whole except for values stored later. Raise as `build` does."""
+    """Return the model to write, complete except for values stored later. Raise as `build` does."""
     if output.suffix.lower() not in OUTPUTS:
         message = f"a model is built as an .mlpackage, an .mlmodel or an .mlmodelc, not as {output.name!r}"
         raise refusal(codes.WRONG_ENDING, message, output)
     original = choices.original
     is_compiled = output.suffix.lower() == COMPILED
     if not is_compiled and (choices.versions is not None or choices.allow_unproven):
-        message = "only an .mlmodelc states versions of Apple's compiler, and has parts that are unproven"
+        message = "only an .mlmodelc has versions of Apple's compiler and unproven parts"
         raise refusal(codes.OPTION_FOR_COMPILED, message, output)
     check_target(output, choices.force, [source, original] if original else [source])
     if original is None and source.kind in WITH_DESCRIPTION:
@@ -131,8 +131,8 @@ def write(new: NewModel, source: Model, output: Path, choices: BuildChoices) -> 
 def store(source: Model, output: Path, weights: str | os.PathLike[str] | None = None) -> None:
     """Write a text's program, with the arrays that it names in a weight file, as an `.mlmodel` without a description.
 
-    It is for running the program. The weight files that it names are in the folder `weights`, or in the text's. Raise
-    as `build` does.
+    The result is for running the program. The weight files that the program names are in the folder `weights`, or in
+    the text's folder. Raise as `build` does.
     """
     program, arrays = program_of(source, [])
     new = NewModel(Spec(specificationVersion=WIDE_INTEGERS_SINCE, mlProgram=program))
@@ -142,11 +142,13 @@ def store(source: Model, output: Path, weights: str | os.PathLike[str] | None = 
         raise placed(failure, source) from failure
 
 
-# ---- the program, with its surroundings
+# ---- the program in its model
 
 
 def _assembled(source: Model, original: Model | None, choices: BuildChoices) -> NewModel:
-    """Return the model of a program: by itself, or in its original; a whole model without edits as it is."""
+    """Return the model of a program: by itself, or in its original; a whole model without edits is returned
+    unchanged.
+    """
     if choices.asked and choices.description is not None:
         raise refusal(
             codes.IMPOSSIBLE_RANGE, "sizes of inputs are given in addition to a description, which contains them"
@@ -176,7 +178,7 @@ def _alone(source: Model, choices: BuildChoices) -> NewModel:
 
 
 def _whole(source: Model, choices: BuildChoices) -> NewModel:
-    """Return a pipeline, or a model that is not an ML Program, as it is, or with a new description."""
+    """Return a pipeline, or another model than an ML Program, unchanged or with a new description."""
     if choices.asked:
         raise refusal(codes.IMPOSSIBLE_RANGE, "sizes are given for an input of a whole pipeline", source.name)
     new = remade(source, {}, source, choices)
@@ -186,7 +188,7 @@ def _whole(source: Model, choices: BuildChoices) -> NewModel:
 
 
 def _edited(original: Model, source: Model, choices: BuildChoices) -> NewModel:
-    """Return the original with the program of the source at its place."""
+    """Return the original with the program of the source in place of its own."""
     chosen = original.select_only(choices.model)
     before = version_before(chosen, is_changed=source is original and "program" in vars(chosen))
     program, arrays = _edited_program(source, [chosen.program], choices)
@@ -243,9 +245,9 @@ def _with_weights(new: NewModel, source: Model, arrays: dict[str, InType], choic
 
 
 def _store(new: NewModel, spec: Spec, arrays: dict[str, InType], externalize: int | None, folder: Path | None) -> None:
-    """Note the values to store, in the first weight file that the program names or else in coremltools'.
+    """Note the values to store, in the first weight file that the program names, by default the file of coremltools.
 
-    `folder` is the original's; an existing file is kept, and added to.
+    `folder` is the original's folder; an existing file there is kept and extended.
     """
     new.storing = Storing(spec.mlProgram, arrays, externalize, spec.specificationVersion)
     named = {held.value.blobFileValue.fileName.partition("/")[2] for held in values(spec.mlProgram)}
@@ -258,9 +260,9 @@ def _store(new: NewModel, spec: Spec, arrays: dict[str, InType], externalize: in
 
 
 def unreachable_functions(new: NewModel) -> Iterator[Diagnostic]:
-    """Yield a warning for an only function of another name that no description makes the default.
+    """Yield a warning for a single function of another name than `main` that no description makes the default.
 
-    There is none for a model whose original has the same problem.
+    There is no warning if the original has the same problem.
     """
     yield from _unreachable(new, new.spec, WHOLE)
 
@@ -283,7 +285,9 @@ def _unreachable(new: NewModel, spec: Spec, place: PipelinePlace) -> Iterator[Di
 
 
 def inherited_faults(new: NewModel) -> Iterator[Diagnostic]:
-    """Yield a warning for each fault of a pipeline that its original has; a checked build refuses other faults."""
+    """Yield a warning for each fault that a pipeline inherits from its original; a checked build refuses other
+    faults.
+    """
     for fault in faults(new.spec):
         yield warning(fault.code, f"{fault.message}; the original has this error, too")
 

@@ -26,8 +26,8 @@ Expect: TypeAlias = Callable[[Callable[[], int]], object]
 """A callback that gets, before anything is written, the function that returns the total number of bytes."""
 
 Edit: TypeAlias = "Callable[[Program, dict[str, InType]], dict[str, InType]]"
-"""A function that changes the program to write, and keeps all names; it gets the arrays to store, and returns the
-remaining ones.
+"""A function that changes the program to write, and keeps all names; it gets the arrays to store, and returns those
+that remain.
 """
 
 
@@ -91,7 +91,7 @@ class BuildChoices(BuildOptions):
 
     @classmethod
     def of(cls, options: WriteOptions, **own: Any) -> BuildChoices:
-        """Return some options of a build with further ones."""
+        """Return the choices for some options, with further choices."""
         declared = fields(BuildOptions if isinstance(options, BuildOptions) else WriteOptions)
         shared = {each.name: getattr(options, each.name) for each in declared}
         return cls(**{**shared, **own})

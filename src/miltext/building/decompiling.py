@@ -1,4 +1,4 @@
-"""A compiled model turned back: the Model message that Apple's compiler read, without the compiler's additions.
+"""Decompiling: from a compiled model to the Model message that Apple's compiler read, without the compiler's additions.
 
 The compiler adds `coremlc-*` entries in buildInfo, FlexibleShapeInformation, and empty metadata where the package has
 none (`miltext.compiled.coremldata`); a comparison of bundles with their packages showed this. The compiler loses the
@@ -67,9 +67,9 @@ def compilers_entries(program: Program) -> list[DictionaryValue.KeyValuePair]:
 
 
 def _added(program: Program, first: Program) -> Added:
-    """Return the compiler's additions to a program, or those to its original, `first`.
+    """Return the compiler's additions to a program, or to its original, `first`.
 
-    Shapes that name other inputs than before are not the compiler's: their keys may depend on the names.
+    Shapes are left out if their inputs were renamed, because their keys may depend on the names.
     """
     shapes = shapes_in(first)
     for name, attribute in shapes_in(program).items():
@@ -79,8 +79,8 @@ def _added(program: Program, first: Program) -> Added:
 
 
 class Decompiling(NamedTuple):
-    """The replacements for the contents of bundles: `programs`, `folders` of weights, and `sizes` of inputs for a
-    program without a description.
+    """Decompiling of bundles, with replacements: `programs`, `folders` of weights, and `sizes` of inputs for a program
+    without a description.
     """
 
     programs: Mapping[Model, Program]
@@ -90,9 +90,9 @@ class Decompiling(NamedTuple):
     def model(self, bundle: Model, prefix: str = "") -> NewModel:
         """Return the model of a bundle.
 
-        In a pipeline each bundle has its own weights; here all have one folder, and `prefix` makes their names
-        different, as coremltools does. Raise ModelError (MIL254, MIL423) for any other kind of model, and the errors of
-        reading a bundle.
+        In a compiled pipeline each bundle has its own weights; in the result all weights are in one folder, and
+        `prefix` makes their names unique, as coremltools does. Raise ModelError (MIL254, MIL423) for any other kind of
+        model, and the errors of reading a bundle.
         """
         if bundle.type == PROGRAM:
             return self._program(bundle, prefix)
@@ -139,7 +139,7 @@ def _described(bundle: Model) -> ModelDescription | None:
 
 
 def order_inputs(spec: Spec) -> None:
-    """Put the inputs of each function of a model, and of its inner models, into the order of its description."""
+    """Sort the inputs of each function of a model, and of its inner models, in the order of its description."""
     if spec.WhichOneof("Type") == PROGRAM:
         order_as_described(spec.mlProgram, spec.description)
     for model in stages(spec):
@@ -147,8 +147,8 @@ def order_inputs(spec: Spec) -> None:
 
 
 def order_as_described(program: Program, description: ModelDescription, but: Collection[str] = ()) -> None:
-    """Put the inputs of each function of a program, except functions in `but`, into the order of a description; inputs
-    that it lacks come last.
+    """Sort the inputs of each function of a program, except functions in `but`, in the order of a description; inputs
+    without an entry come last.
     """
     described = {function.name: function for function in description.functions}
     for name in program.functions.keys() - {*but}:
@@ -158,7 +158,7 @@ def order_as_described(program: Program, description: ModelDescription, but: Col
 
 
 def _move_weights(program: Program, folder: BlobFolder, prefix: str) -> dict[str, Path]:
-    """Return the weight files of a bundle's program, after checking them, under names with the prefix; a name with the
+    """Check the weight files of a bundle's program, and return them under names with the prefix; a name that has the
     prefix stays.
     """
     found, missing = named_files(program, folder)

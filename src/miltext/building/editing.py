@@ -1,6 +1,6 @@
-"""The two commonest edits of a text: renaming a value, and exposing inner ones as outputs.
+"""The two commonest edits of a text: renaming a value, and exposing inner values as outputs.
 
-They change only the necessary tokens, so that comments and layout stay. The results are read back.
+They change only the necessary tokens, so that comments and layout stay. The new text is parsed to verify the edit.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 def rename(
     text: str, old: str, new: str, *, function: str | None = None, any_name: bool = False, path: str | None = None
 ) -> str:
-    """Return the text with a renamed value: an input, an output or an inner one, everywhere it is made and used.
+    """Return the text with a renamed value, an input, an output or an inner value, at its definition and all uses.
 
-    An operation's `name` that repeats the value's is changed, too. All functions with the value are changed, or only
-    `function`. Raise ParseError, and ModelError: MIL430 for an unknown name, MIL431 for a new name that is taken or
-    empty, and without `any_name`, MIL426 for a name that is not an identifier.
+    An operation's `name` that repeats the value's name is changed, too. All functions with the value are changed, or
+    only `function`. Raise ParseError, and ModelError: MIL430 for an unknown name, MIL431 for an empty new name or a
+    name in use, and without `any_name`, MIL426 for a name that is no identifier.
     """
     if not new:
         raise refusal(codes.NAME_IN_USE, "the new name is empty", path)
@@ -61,7 +61,7 @@ def renaming(names: Sequence[tuple[Name, Meaning | None]], new: str, noting: Nod
     """Yield the edits that rename equal names with their meanings, and the strings that repeat them.
 
     These are the `name` of an operation, and the compiler's notes on inputs of flexible shapes at the function
-    `noting`. In a draft, a `_` without a type or a `_` before it would stand for the type.
+    `noting`. In a draft, a new name `_` gets a `_` before it, as a single `_` would be read as the type.
     """
     repeated = [token for each in phrases.attributes_named(noting, ATTRIBUTE) for token in walk(each)] if noting else []
     for name, value in names:
@@ -73,7 +73,9 @@ def renaming(names: Sequence[tuple[Name, Meaning | None]], new: str, noting: Nod
 
 
 def _spells(token: Node, name: str) -> bool:
-    """Return whether a token is a string with this text; a string with a wrong escape, an error elsewhere, is not."""
+    """Return whether a token is a string with this text; false for a string with a wrong escape, which is reported
+    elsewhere.
+    """
     try:
         return token.name == "STRING" and string_of(token) == name
     except LiteralError:
@@ -81,7 +83,9 @@ def _spells(token: Node, name: str) -> bool:
 
 
 def _proven_rename(text: str, edits: list[Edit], functions: list[str], names: tuple[str, str], path: str | None) -> str:
-    """Rename in a text, and prove the result: its Program is the renamed one, or each name keeps its meaning."""
+    """Rename in a text, and verify the result: its Program equals the renamed Program, or each name keeps its
+    meaning.
+    """
     made = proven(text, edits, path)
     program = attempt(text, LeavingOut())
     if program is None:  # a draft in the short spelling
@@ -100,7 +104,7 @@ RENAMED = Note("an output has the name of its value: `miltext rename` changes bo
 
 
 def require_fit(name: str, taken: Collection[str] = (), path: str | None = None, *more: Note) -> None:
-    """Refuse a name that is not an identifier (MIL426), with `more` notes; suggest a name that is not `taken`."""
+    """Refuse a name that is no identifier (MIL426), with `more` notes; suggest a name outside `taken`."""
     why = unfit(name)
     if not why:
         return
@@ -115,8 +119,8 @@ def expose(
     """Return the text with inner values as further outputs of their function: the only one with the values, or
     `function`.
 
-    Raise ParseError, and ModelError: MIL430 for an unknown name, MIL432 for a value of an inner block, for a value
-    already output, and for a value in several functions; without `any_name`, MIL426 for a name that is not an
+    Raise ParseError, and ModelError: MIL430 for an unknown name, MIL432 for a value of an inner block, for a value that
+    is an output already, and for a value in several functions; without `any_name`, MIL426 for a name that is no
     identifier.
     """
     functions = _functions(text, function, path)
@@ -162,7 +166,7 @@ def unknown_value(name: str, known: set[str], path: str | None) -> ModelError:
 
 
 class _Function:
-    """A function of a text: its phrase, and the names of values in it, with what they mean."""
+    """A function of a text: its phrase, and the names of values in it, with their meanings."""
 
     def __init__(self, phrase: Node, scopes: Scopes) -> None:
         self.phrase = phrase
@@ -193,7 +197,9 @@ def _names_of(functions: Iterable[_Function]) -> set[str]:
 
 
 def own_bodies(function: Node) -> list[tuple[str, Node]]:
-    """Return a function's blocks after their opsets in the Program, first its own: its outputs are the model's."""
+    """Return a function's blocks by their opsets in the Program; the first is the function's own block, whose outputs
+    are the model's.
+    """
     bodies = [(str(path[-1]), phrases.block(body)) for path, body in bodies_of(function)]
     own = own_opset(opset_in(function), [opset for opset, _ in bodies])
     return sorted(bodies, key=lambda found: found[0] != own)

@@ -1,4 +1,4 @@
-"""Text with omitted values filled in: elided literals from the original model, and arrays from files."""
+"""Filling of omitted values in a text: elided literals from the original model, and arrays from files."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 
 class Filled(NamedTuple):
-    """A Program with the omitted values of its text; `arrays` are still to be stored, by the fileName that stands for
-    each.
+    """A Program with the omitted values of its text; `arrays` are still to be stored, by their placeholder
+    fileNames.
     """
 
     program: Program
@@ -46,17 +46,17 @@ class Filled(NamedTuple):
 
 
 def program_of(source: Model, originals: Sequence[Program]) -> Filled:
-    """Return the program of a source, a copy; a text is read as `fill` does, unless its program was read already."""
+    """Return a copy of the program of a source; a text is filled as by `fill`, unless its program was read already."""
     if source.kind != "mil" or "program" in vars(source):
         return Filled(deepcopy(source.program), {})
     return fill(source.text or "", source.name, source.model_path or Path(), originals)
 
 
 def fill(text: str, path: str, folder: Path | None, originals: Sequence[Program]) -> Filled:
-    """Return the Program of a text. Elided literals are taken from the `originals`, after digest, type and count agree.
+    """Return the Program of a text. Elided literals are from the `originals`; digest, type and count must agree.
 
     Arrays are found in `folder`; if it is None, values keep their names. Raise ParseError: as `parse` does; MIL410 and
-    MIL411 for a missing literal, MIL412 to MIL419 for an array, each with its operation.
+    MIL411 for a missing literal, MIL412 to MIL419 for an array. A note names the operation.
     """
     lowering = Filling(folder, originals)
     try:
@@ -78,11 +78,11 @@ _LEFT_OUT = (
     codes.ARRAY_FILE_CHANGED,
     codes.NO_SAFETENSORS,
 )
-"""The codes of values that a text leaves out and that cannot be filled in."""
+"""The codes of omitted values that cannot be filled in."""
 
 
 def _named(text: str, found: Diagnostic) -> Diagnostic:
-    """Return a finding about a value that was left out, with the operation that it belongs to."""
+    """Return a finding about an omitted value, with its operation in a note."""
     code = codes.UNKNOWN_ELIDED_LITERAL if found.code == codes.ELIDED_LITERAL else found.code
     if code not in _LEFT_OUT or found.span is None:
         return found
@@ -120,7 +120,7 @@ class Filling(Lowering):
 
 
 class LeftOut(Raw):
-    """A literal without its values, which its Filling knows."""
+    """A literal without its values; its Filling finds them."""
 
     def __init__(self, children: Children, filling: Filling) -> None:
         super().__init__(children)
@@ -154,7 +154,7 @@ class FilledLiteral(LeftOut, Elided):
 
 
 class FilledArray(LeftOut, ArrayFile):
-    """`$npy("weights/w.npy")`, found beside the text; its data is not read yet."""
+    """`$npy("weights/w.npy")`, found beside the text; its data are read later."""
 
     def __init__(self, children: Children, filling: Filling, folder: ArrayFolder) -> None:
         super().__init__(children, filling)
@@ -185,12 +185,12 @@ class FilledArray(LeftOut, ArrayFile):
 
 
 def _fits(sizes: tuple[int, ...], shape: tuple[int | None, ...]) -> bool:
-    """Whether sizes fit a shape, where None is any size."""
+    """Whether sizes fit a shape, in which None matches any size."""
     return len(sizes) == len(shape) and all(want in (None, got) for want, got in zip(shape, sizes, strict=True))
 
 
 def mark_of(reference: ArrayReference, dtype: DType) -> str:
-    """Return the fileName that stands for an array until it is stored."""
+    """Return the placeholder fileName for an array that is stored later."""
     return f"{MARK}{dtype.name}({reference})"
 
 
@@ -198,7 +198,7 @@ def mark_of(reference: ArrayReference, dtype: DType) -> str:
 
 
 def blame(text: str, path: str, mark: str, failure: ModelError) -> ParseError:
-    """Return the error about an array's data, at the place in the text of its mark."""
+    """Return the error about an array's data, at the place of its reference in the text."""
     try:
         lower(text, path, Blaming(mark, failure.diagnostics[0]))
     except ParseError as placed:
@@ -219,7 +219,7 @@ class Blaming(LeavingOut):
 
 
 class BlamedArray(ArrayFile):
-    """Refuse the array with the mark, and leave out any other."""
+    """Refuse the array with the mark, and omit any other."""
 
     def __init__(self, children: Children, blaming: Blaming) -> None:
         super().__init__(children)

@@ -1,4 +1,4 @@
-"""Weight files given beside a model or a text: folders of them, and single files by name."""
+"""Weight files given with a model or a text: folders of files, and single files by name."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 class GivenFolder(BlobFolder):
     """The weight files of the model's `own` folder, and files given from elsewhere for some programs.
 
-    A `held` name means the file in the own folder; any other name means it only if no file is given for it. `taken` are
-    the names, below `@model_path`, of the files from elsewhere. If folders are given for a text by itself, its own is
-    not looked at. After an edit (`is_edited`), a given file may have no value any more.
+    A name in `held` means the file in the own folder; any other name means it only if no file is given for it. `taken`
+    are the names, below `@model_path`, of the files from elsewhere. If folders are given for a text by itself, its own
+    folder is not used. After an edit (`is_edited`), a given file may be without values.
 
-    Raise WeightsError as BlobFolder does; MIL310 for a name of several files with different content, and MIL311 for a
-    given file whose name no value has.
+    Raise WeightsError as BlobFolder does; MIL310 for a name of several different files, and MIL311 for a given file
+    that no value names.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class GivenFolder(BlobFolder):
         own = _in_folder(self._own, file_name) if file_name in self._held else []
         found = [*own, *self._given(file_name)]
         if not found:
-            return self._own.path(file_name)  # or raises the reason
+            return self._own.path(file_name)  # otherwise it raises the error
         for other in found[1:]:
             if not have_same_bytes(found[0], other):
                 message = f"there are two weight files {file_name!r} with different content: {found[0]} and {other}"
@@ -95,14 +95,14 @@ class GivenFolder(BlobFolder):
         )
 
     def _meant(self, name: str) -> list[str]:
-        """Return the names of weight files with this part after `@model_path/`, or else with this last part."""
+        """Return the names of weight files with this part after `@model_path/`, otherwise with this last part."""
         name = name.removeprefix(f"{MODEL_PATH}/")
         meant = [each for each in self._named if each == f"{MODEL_PATH}/{name}"]
         return meant or [each for each in self._named if each.rpartition("/")[2] == name]
 
 
 def with_folder(given: GivenWeights | None, folder: Path) -> list[AnyPath | Mapping[str, AnyPath]]:
-    """Return given weights, and a folder of more."""
+    """Return given weights with a further folder."""
     return [*_several(given), folder]
 
 
@@ -125,7 +125,7 @@ def _parts(given: GivenWeights | None) -> tuple[list[Path], list[tuple[str, AnyP
 
 
 def _in_folder(folder: BlobFolder, file_name: str) -> list[Path]:
-    """Return the path of a folder's file with a name, if there is one."""
+    """Return the path of the file with a name in a folder, if it exists."""
     try:
         return [folder.path(file_name)]
     except WeightsError as failure:
@@ -135,7 +135,7 @@ def _in_folder(folder: BlobFolder, file_name: str) -> list[Path]:
 
 
 def _model_path(folder: Path) -> Path:
-    """Return the folder for `@model_path` in a package, or a folder itself."""
+    """Return the folder for `@model_path` of a package; any other folder itself."""
     return model_file(folder).parent if os.path.exists(folder / MANIFEST) else folder
 
 

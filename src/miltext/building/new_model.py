@@ -1,4 +1,4 @@
-"""A model about to be written: its message, its weight files, and the package that it comes from."""
+"""A model to write: its message, its weight files, and its original package."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class WeightRecord:
-    """A record that values refer to: the place of its data, and its offset; that of the new file, once known."""
+    """A record that values refer to: the place of its data, and its offset, which becomes the offset in the new
+    file.
+    """
 
     dtype: DType
     elements: int
@@ -43,7 +45,7 @@ class WeightRecord:
 
     @property
     def size(self) -> int:
-        """The bytes of its data."""
+        """The size of its data in bytes."""
         return packed_size(self.elements, self.dtype.bits)
 
 
@@ -58,17 +60,17 @@ class Added(NamedTuple):
 
 @dataclass
 class NewModel:
-    """A model about to be written.
+    """A model to write.
 
-    `files` contains each weight file by its path below `@model_path`; `former` are the names of the original's, and
-    `given` the names of those from elsewhere. `package` is the original .mlpackage, whose other contents are kept, and
-    `origin` the `.mlmodel` that it was read from. `storing` has the values still to be stored, in the file `store`.
-    `pruned` has the remaining records of each weight file that is not written whole, and `dropped` the files of the
-    package, or beside an .mlmodel, that are removed. `around` are the surroundings of the original models, `known` the
-    former counterparts of the edited ones' functions, both by path, and `losses` the descriptions' losses. `missing`
-    are the weight files that do not exist, each as an error by its fileName. `added` are the additions of Apple's
-    compiler to each ML Program, if it was compiled, and `own_shapes` are the FlexibleShapeInformation of functions that
-    the compiler did not add. `overlays` are those of the original package, whose texts are in the description.
+    `files` contains each weight file by its path below `@model_path`; `former` are the names of the original's files,
+    and `given` the names of files from elsewhere. `package` is the original .mlpackage, whose other contents are kept,
+    and `origin` the original `.mlmodel`. `storing` contains the values still to be stored, in the file `store`.
+    `pruned` contains the remaining records of each partly written weight file, and `dropped` the files to remove from
+    the package, or beside an .mlmodel. `around` are the surroundings of the original models, `known` the former
+    counterparts of the edited ones' functions, both by path, and `losses` the descriptions' losses. `missing` are the
+    weight files that do not exist, each as an error by its fileName. `added` are the additions of Apple's compiler to
+    each ML Program, if it was compiled, and `own_shapes` are the FlexibleShapeInformation of functions that the
+    compiler did not add. `overlays` are the overlays of the original package, whose texts are in the description.
     """
 
     spec: Spec
@@ -94,8 +96,8 @@ class NewModel:
     def find_files(self, folder: BlobFolder, lacking: Collection[str] = ()) -> None:
         """Find and check the weights that every program names.
 
-        A file that does not exist is an error; or a warning if its fileName is among those `lacking`, which the
-        original names, too.
+        A missing file is an error; it is only a warning if its fileName is in `lacking`, the missing files of the
+        original.
         """
         for program in ml_programs(self.spec):
             found, missing = named_files(program, folder)
@@ -112,7 +114,7 @@ class NewModel:
         folder.close()
 
     def is_stored_in(self, name: str) -> bool:
-        """Whether values are still to be stored in this weight file."""
+        """Whether values remain to be stored in this weight file."""
         return bool(self.storing) and name == self.store
 
     def is_rewritten(self, name: str) -> bool:
@@ -147,10 +149,9 @@ def models_with_programs(spec: Spec) -> Iterator[Spec]:
 
 
 def way_to(chosen: Model, root: Model, spec: Spec) -> list[Spec]:
-    """Return the Model messages from `spec`, which belongs to `root`, down to an inner model's; none if it is not
-    there.
+    """Return the Model messages from `spec`, the message of `root`, to that of an inner model; none if it is absent.
 
-    The messages are nested as the models, and in their order.
+    Messages and models have the same nesting and order.
     """
     if root is chosen:
         return [spec]
@@ -159,8 +160,6 @@ def way_to(chosen: Model, root: Model, spec: Spec) -> list[Spec]:
 
 
 def refusing_depth(path: str | None = None) -> AbstractContextManager[None]:
-    """Return a `with` block that reports protobuf's refusal of too deeply nested messages, and nothing else
-    (MIL405).
-    """
+    """Return a `with` block that reports only protobuf's refusal of too deeply nested messages (MIL405)."""
     message = "the model's pipelines are nested more deeply than protobuf's readers allow"
     return refusing(lambda _: refusal(codes.MODEL_TOO_LARGE, message, path))

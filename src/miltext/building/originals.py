@@ -1,4 +1,4 @@
-"""The model that a build begins with: the original, rewritten with other programs."""
+"""The first step of a build: the original model, rewritten with other programs."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 
 def remade(original: Model, programs: Mapping[Model, Program], source: Model, choices: BuildChoices) -> NewModel:
-    """Return a model with a description, to be rewritten; `programs`, of the `source`, replace its models' own, and may
-    name given weight files.
+    """Return a model with a description, to be rewritten; `programs`, from the `source`, replace the programs of its
+    models, and may name given weight files.
     """
     weights = _given(original, source, choices)
     if original.is_compiled:
@@ -54,7 +54,7 @@ def remade(original: Model, programs: Mapping[Model, Program], source: Model, ch
 def _compiled(
     original: Model, programs: Mapping[Model, Program], weights: GivenWeights | None, choices: BuildChoices
 ) -> NewModel:
-    """Return a compiled model turned back."""
+    """Return a decompiled model."""
     if weights is not None and not programs:
         raise refusal(codes.UNUSED_WEIGHT_FILE, "each model of a compiled pipeline has its own weights", original.name)
     folders = {
@@ -81,13 +81,13 @@ def _given(original: Model, source: Model, choices: BuildChoices) -> GivenWeight
     return with_folder(choices.weights, source.model_path)
 
 
-# ---- its program for the description
+# ---- the program of a description
 
 
 def version_before(chosen: Model, *, is_changed: bool) -> Version:
-    """Return the program of a model's description, as it was read.
+    """Return the program that belongs to a model's description.
 
-    A program that may have changed in memory is read again; it is unknown if the new reading differs.
+    A program that may have changed in memory is read again; it is unknown if it differs from the first reading.
     """
     program = _read_again(chosen) if is_changed else chosen.program
     if program is None or interfaces(program) != chosen.interfaces:

@@ -1,4 +1,4 @@
-"""The overlays of a written package: the texts of the description where the package keeps them."""
+"""The overlays of a written package, with the texts of the description."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def own_model(new: NewModel) -> Spec:
-    """Return the message of a model for a file of its own in its package, without the texts of overlays over it."""
+    """Return the message of a model for the model's own file, without the texts of overlays."""
     if new.overlays is None or not new.overlays.read:
         return new.spec
     own, _ = new.overlays.split(new.spec.description, _renames(new))
@@ -28,7 +28,9 @@ def own_model(new: NewModel) -> Spec:
 
 
 def changed_overlays(new: NewModel) -> dict[str, bytes]:
-    """Return the new contents of changed overlays, by their paths below `Data`; without an original package, of all."""
+    """Return the new contents of changed overlays, by their paths below `Data`; of all overlays without an original
+    package.
+    """
     if new.overlays is None:
         return {}
     if new.package is None:
@@ -38,8 +40,10 @@ def changed_overlays(new: NewModel) -> dict[str, bytes]:
 
 
 def _renames(new: NewModel) -> Mapping[str, Mapping[str, str]]:
-    """Return the new names of the outermost model's features by the old ones, by side; of several functions, those of
-    the default one. Training inputs have the names of inputs.
+    """Return the new names of the outermost model's features by their old names, by side; for several functions, of the
+    default function's features.
+
+    Training inputs have the names of inputs.
     """
     default = new.spec.description.defaultFunctionName
     found: dict[str, dict[str, str]] = {side: {} for side in SIDES}

@@ -1,4 +1,4 @@
-"""Building errors, placed in the text of the program that cannot be built."""
+"""Places in the program's text for building errors."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def placed(failure: ModelError, source: Model) -> MiltextError:
-    """Return an error about the program of a source, with the place in its text if there is one, else with its name."""
+    """Return an error about the program of a source, with the place in its text, or with its name if it is no text."""
     subject = failure.about
-    text = None if "program" in vars(source) else source.text  # a program that was already read may have changed
+    text = None if "program" in vars(source) else source.text  # a program that was read before may have changed
     if not isinstance(subject, BlamedPart) or text is None:
         failure.path = failure.path or source.name
         return failure

@@ -1,4 +1,4 @@
-"""Weight files without unused records: the remaining records, each once, and the removed files."""
+"""Removal of unused records from weight files: the remaining records, each once, and the removed files."""
 
 from __future__ import annotations
 
@@ -33,14 +33,12 @@ if TYPE_CHECKING:
 
 
 MANY = 1 << 20
-"""The least unused bytes that a build reports on its own."""
+"""The least number of unused bytes that a build reports without --prune-weights."""
 
 
 @dataclass
 class _File:
-    """A weight file: the values by the offset that they refer to, the programs of the model that contain them, and the
-    records that they refer to.
-    """
+    """A weight file: the values by their offsets, the programs that contain them, and their records."""
 
     name: str
     path: Path
@@ -54,7 +52,7 @@ class _File:
 
 
 def settle_unused(new: NewModel, output: Path, choices: BuildChoices, work: Callable[[], int]) -> None:
-    """Leave out the unused weights of a model if so chosen, otherwise note them if they are many.
+    """Remove the unused weights of a model if this is chosen, otherwise note them if they are many.
 
     The compared records, and the bytes that need not be written, count as progress; `work` returns the bytes to write.
     """
@@ -70,8 +68,8 @@ def settle_unused(new: NewModel, output: Path, choices: BuildChoices, work: Call
 
 
 def _compared_work(new: NewModel) -> int:
-    """Return the bytes that `_prune` reports as progress: of the records that values refer to, each once, though a file
-    may have several names.
+    """Return the bytes that `_prune` reports as progress: of the records that values refer to, each once, even if a
+    file has several names.
     """
     used = used_sizes(ml_programs(new.spec))
     found: dict[tuple[str, int], int] = {}
@@ -82,12 +80,12 @@ def _compared_work(new: NewModel) -> int:
 
 
 def _prune(new: NewModel, output: Path, progress: Progress | None) -> None:
-    """Keep only the records of a model's weight files that its programs refer to, and equal ones once.
+    """Keep only the records of a model's weight files that its programs refer to, and equal records only once.
 
-    Values get the offsets of the new files. Files without references are dropped. Records stay in their order, in their
-    own file; but of two files that the same programs name, only the first keeps a record that both have. A file that
-    would not become smaller is kept as it is, and so is a file that another model in the same package names. Raise
-    ModelError (MIL427) if a program may refer to weights in an unknown way.
+    Values get the offsets of the new files. Files without references are dropped. Records keep their order and their
+    file; but if the same programs name two files, only the first keeps a record of both. A file is unchanged if it
+    would not become smaller, or if another model in the same package names it. Raise ModelError (MIL427) if a program
+    may refer to weights in an unknown way.
     """
     for program in ml_programs(new.spec):
         _refuse_unknown_fields(program)
@@ -110,12 +108,12 @@ def _refuse_unknown_fields(program: Program) -> None:
     if known.ByteSize() != program.ByteSize():
         raise refusal(
             codes.UNKNOWN_WEIGHT_REFERENCES,
-            "the program has fields that are unknown here, and may refer to weights by them",
+            "the program has unknown fields, and may refer to weights by them",
         )
 
 
 def _files(new: NewModel) -> list[_File]:
-    """Return the weight files of a model, the original's first; several names of one file become the first."""
+    """Return the weight files of a model, the original's first; for several names of a file, only the first."""
     files: dict[str, _File] = {}
     for name in sorted(new.files, key=lambda name: (name in new.given, name)):
         files.setdefault(normpath(name), _File(name, new.files[name]))
@@ -132,7 +130,7 @@ def _files(new: NewModel) -> list[_File]:
 
 
 def _find_records(files: Iterable[_File], progress: Progress | None) -> None:
-    """Find the records that values refer to, in their order; equal ones become the first."""
+    """Find the records that values refer to, in their order; for equal records, only the first."""
     for _, alike in groupby(sorted(files, key=lambda file: sorted(file.programs)), lambda file: file.programs):
         known = KnownRecords[WeightRecord]()
         for file in alike:
@@ -150,7 +148,9 @@ def _find_records(files: Iterable[_File], progress: Progress | None) -> None:
 
 
 def _keep(new: NewModel, file: _File, is_shared: bool) -> int:
-    """Note the remaining records of a weight file, make the values refer to them, and return their bytes."""
+    """Note the remaining records of a weight file, make the values refer to them, and return the number of
+    their bytes.
+    """
     offsets, size = layout(record.size for record in file.records)
     if is_shared or (file.records and size >= file.size):
         size = file.size
@@ -174,14 +174,14 @@ def _left_out(size: int, total: int) -> Diagnostic:
             "note", codes.UNUSED_WEIGHTS, f"all of the {total:,} bytes of weights are used: none were left out"
         )
     return Diagnostic(
-        "note", codes.UNUSED_WEIGHTS, f"{size:,} of {total:,} bytes of weights were left out: nothing needs them"
+        "note", codes.UNUSED_WEIGHTS, f"{size:,} of {total:,} bytes of weights were removed: nothing uses them"
     )
 
 
 def _note_unused(new: NewModel, output: Path) -> None:
     """Note that more than half of the written weights are unused, if they are many bytes.
 
-    The unnamed files of a package count, too.
+    Files in a package without any reference count, too.
     """
     unnamed = _unnamed_files(new) if output.suffix.lower() == ".mlpackage" else []
     total = sum(path.stat().st_size for path in (*new.files.values(), *unnamed))
@@ -209,7 +209,7 @@ def _staying(new: NewModel, output: Path) -> Iterator[Note]:
 
 
 def _unnamed_beside(new: NewModel, output: Path) -> list[Path]:
-    """Return the weight files that belong only to the replaced `.mlmodel`, and that the new one does not name."""
+    """Return the weight files that belong only to the replaced `.mlmodel` and are unused in the new one."""
     names = [name for name in sorted(new.former - {*new.files}) if not suspicion(f"{MODEL_PATH}/{name}")]
     elsewhere = leads_elsewhere(output.parent, names)
     there = [output.parent / name for name in names if is_own(output, name, elsewhere)]
@@ -217,7 +217,7 @@ def _unnamed_beside(new: NewModel, output: Path) -> list[Path]:
 
 
 def _unnamed_files(new: NewModel) -> list[Path]:
-    """Return the weight files beside the model in its package without a name in it."""
+    """Return the weight files beside the model in its package that the model does not name."""
     if not new.package:
         return []
     folder = _folder(new.package)
@@ -236,7 +236,9 @@ def _folder(package: Path) -> Path:
 
 
 def _is_spoken_of(new: NewModel, path: Path) -> bool:
-    """Whether another file of the package, or an inner model that is not an ML Program, contains the file's name."""
+    """Whether another file of the package, or an inner model of another kind than an ML Program, contains the file's
+    name.
+    """
     name = path.name.encode()
     if any(name in each.SerializeToString() for each in _others(new.spec)):
         return True
@@ -245,7 +247,7 @@ def _is_spoken_of(new: NewModel, path: Path) -> bool:
 
 
 def _others(spec: Spec) -> Iterator[Spec]:
-    """Yield the models inside a model, or itself, that are neither ML Programs nor pipelines."""
+    """Yield the model itself or the models inside it, without ML Programs and pipelines."""
     models = stages(spec)
     if not models and spec.WhichOneof("Type") != PROGRAM:
         yield spec

@@ -1,4 +1,4 @@
-"""A description in TOML put around the programs of a built model."""
+"""Application of a description in TOML to a built model."""
 
 from __future__ import annotations
 
@@ -36,21 +36,19 @@ if TYPE_CHECKING:
 
 
 class Edited(NamedTuple):
-    """The model with the edited program, and the functions that its description had `before`; none without a
-    description.
-    """
+    """The model with the edited program, and its described functions `before` the edit; none without a description."""
 
     spec: Spec
     before: Mapping[str, Interface]
 
 
 def redescribe(new: NewModel, path: str | os.PathLike[str], edited: Edited | None, *, check: bool) -> None:
-    """Describe a model before it is written as a file states; equal parts are left as they are.
+    """Give a model the description in a file before it is written; equal parts stay unchanged.
 
-    A changed description, and that of the model with the `edited` program, must be valid for Core ML and fit the
-    program; but former mistakes may stay. Raise ModelError: MIL250 for an unreadable file, MIL452 and MIL470 to MIL479
-    for mistakes in it, at their places. Refuse a description that breaks connections in a pipeline; without `check`,
-    only warn of it.
+    A changed description, and the description of the model with the `edited` program, must be valid for Core ML and fit
+    the program; but former mistakes may stay. Raise ModelError: MIL250 for an unreadable file, MIL452 and MIL470 to
+    MIL479 for mistakes in it, at their places. Refuse a description that breaks connections in a pipeline; without
+    `check`, only warn of it.
     """
     before = {fault.tells for fault in faults(new.spec)}
     text = text_of(Path(path))
@@ -63,7 +61,7 @@ def redescribe(new: NewModel, path: str | os.PathLike[str], edited: Edited | Non
 
 
 def _refused(fault: Fault, text: str, path: str | os.PathLike[str]) -> ModelError:
-    """Return the error of a fault that a description causes, at the model with the unmatched input."""
+    """Return the error of a fault due to a description, at the model with the unmatched input."""
     at: Keys = tuple(each for step in fault.where.split("/") if step for each in (STAGES, int(step)))
     made = refusal(fault.code, fault.message, path, Note("`miltext rename` changes a name in all models at once"))
     made.diagnostics = [made.diagnostics[0]._replace(span=Mistake(fault.code, fault.message, at).told(text).span)]
@@ -72,7 +70,7 @@ def _refused(fault: Fault, text: str, path: str | os.PathLike[str]) -> ModelErro
 
 
 def _redescribed(spec: Spec, around: Surroundings, edited: Edited | None) -> Iterator[Mistake]:
-    """Describe a model and its inner models anew, and yield the mismatches."""
+    """Give a model and its inner models their new descriptions, and yield the mismatches."""
     kind, models = kind_of_model(spec), [*stages(spec)]
     if around.kind not in (None, kind):
         yield Mistake(
@@ -110,7 +108,7 @@ def _wrong(spec: Spec, functions: Mapping[str, Interface], at: Keys) -> Iterator
 
 
 def _beside(spec: Spec, around: Surroundings) -> Iterator[Mistake]:
-    """Give a model the fields that the schema does not know; yield a mistake if it has others, which are kept."""
+    """Add the fields that the schema lacks to a model; keep different existing fields, and yield a mistake for them."""
     own, said = beside_kinds(spec), beside_kinds(around.head)
     if not own:
         spec.MergeFromString(said)
@@ -120,7 +118,7 @@ def _beside(spec: Spec, around: Surroundings) -> Iterator[Mistake]:
 
 
 def _describe(spec: Spec, head: Spec) -> None:
-    """Give a model another head."""
+    """Replace the head of a model."""
     spec.isUpdatable = head.isUpdatable
     spec.specificationVersion = head.specificationVersion or spec.specificationVersion
     spec.ClearField("description")
@@ -129,8 +127,8 @@ def _describe(spec: Spec, head: Spec) -> None:
 
 
 def _versioned(spec: Spec, kind: str | None, around: Surroundings) -> Iterator[Mistake]:
-    """Give a model the least specification version that it needs, if the description has none; yield a version that is
-    too small.
+    """Give a model the least possible specification version if the description has none; yield a mistake if the version
+    is too small.
     """
     said = around.head.specificationVersion
     if kind == PROGRAM:
@@ -147,7 +145,7 @@ def _versioned(spec: Spec, kind: str | None, around: Surroundings) -> Iterator[M
 
 
 def _rename_stages(spec: Spec, kind: str | None, around: Surroundings) -> None:
-    """Give the stages of a pipeline other names; a stage without a name in the middle has an empty one."""
+    """Give the stages of a pipeline other names; an unnamed stage before a named one gets an empty name."""
     pipeline = pipeline_of(spec, kind)
     if pipeline is None:
         return
@@ -160,7 +158,7 @@ def _rename_stages(spec: Spec, kind: str | None, around: Surroundings) -> None:
 
 
 def _relabelled(spec: Spec, kind: str | None, around: Surroundings) -> Iterator[Mistake]:
-    """Give classifiers other labels, and yield impossible ones."""
+    """Give classifiers other labels, and yield mistakes for impossible labels."""
     functions = spec.mlProgram.functions if kind == PROGRAM else {}
     for name, labels in around.labels.items():
         only = next(iter(functions)) if len(functions) == 1 else ""

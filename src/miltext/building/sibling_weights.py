@@ -1,4 +1,4 @@
-"""Weight files beside an `.mlmodel`, where other models may have weight files, too."""
+"""Weight files beside an `.mlmodel`, in a folder that may contain weight files of other models."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from pathlib import Path, PurePosixPath
 from miltext.weights.paths import MODEL_PATH
 
 NAMING = (".mlmodel", ".mil", ".pb", ".txtpb")
-"""The endings of files that name weights in their own folder."""
+"""The endings of files that may name weight files in their own folder."""
 
 
 def weight_name(output: Path, name: str, taken: Collection[str], read: Collection[Path] = ()) -> tuple[str, bool]:
     """Return the name, below the folder of the `.mlmodel` to write, for the weight file `name`; and whether it is free.
 
-    It is another name if that file exists and does not belong to this model alone, so that no other model loses its
-    weights, or if it is among the `read` files.
+    It is another name if the file exists and may belong to another model, so that no model loses its weights, or if it
+    is among the `read` files.
     """
     names = ((each, not os.path.lexists(output.parent / each)) for each in _names(output, name) if each not in taken)
     return next((each, free) for each, free in names if free or is_own(output, each, read))
 
 
 def is_at(path: Path, there: Path) -> bool:
-    """Whether two paths lead to one file that exists."""
+    """Whether two paths lead to one existing file."""
     return there.exists() and there.samefile(path)
 
 
@@ -46,7 +46,7 @@ def is_own(output: Path, name: str, read: Collection[Path] = ()) -> bool:
 
 
 def leads_elsewhere(folder: Path, names: Collection[str]) -> list[Path]:
-    """Return the paths of the weight files, named below a folder, if they are links or behind links: models of other
+    """Return the paths of the weight files, named below a folder, that are links or behind links: models in other
     folders may share them.
     """
     root = Path(os.path.realpath(folder))

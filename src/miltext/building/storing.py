@@ -1,4 +1,4 @@
-"""The values of a program that move into its weight file, and the weight files that it names."""
+"""The values that move from a program into its weight file, and the weight files that it names."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ class Storing:
 
     @property
     def size(self) -> int:
-        """The bytes that `write` reports as progress."""
+        """The number of bytes that `write` reports as progress."""
         arrays = {array.identity: array.work() for _, array in self._arrays}
         return sum(arrays.values()) + sum(map(value_size, self._immediates))
 
     def _add(self, value: Value, array: InType) -> None:
-        """Note an array, or make an immediate of it if no weight file can have its type."""
+        """Note an array; make it an immediate value if no weight file can contain its type."""
         if self._storable(array.dtype):
             self._arrays.append((value, array))
             return
@@ -91,7 +91,7 @@ class Storing:
         value.immediateValue.tensor.CopyFrom(made)
 
     def write(self, writer: BlobWriter, file_name: str, known: KnownRecords[int]) -> None:
-        """Write the values to store, each once and unless it is `known`, and make them refer to the file."""
+        """Write the values to store, without duplicates and `known` values, and make them refer to the file."""
         added = KnownRecords[int]()
         offsets: dict[object, int] = {}
         for value, array in self._arrays:
@@ -106,9 +106,9 @@ class Storing:
 
 
 def _added(tensor: Tensor, writer: BlobWriter, known: KnownRecords[int], added: KnownRecords[int]) -> int:
-    """Store a tensor unless an equal one is `known`, or was added before; return the offset.
+    """Store a tensor unless an equal tensor is `known` or was added before; return the offset.
 
-    For the comparison with those added before, it is read again from the new file.
+    Tensors added before are compared by reading the new file.
     """
     dtype, count = tensor.dtype, tensor.count
     there = known.find(dtype, count, tensor.pieces(folder=writer.folder))
@@ -126,7 +126,7 @@ def _added(tensor: Tensor, writer: BlobWriter, known: KnownRecords[int], added: 
 
 @contextmanager
 def _about(value: Value) -> Iterator[None]:
-    """Make an error in a `with` block be about the array of a value."""
+    """Return a `with` block whose errors name the array of a value."""
     try:
         yield
     except ModelError as failure:
@@ -140,10 +140,10 @@ def _refer(value: Value, file_name: str, offset: int) -> None:
 
 
 def named_files(program: Program, folder: BlobFolder) -> tuple[dict[str, Path], dict[str, WeightsError]]:
-    """Return the weight files that a program names, by their path below `@model_path`; and the missing ones, each an
-    error by fileName.
+    """Return the weight files that a program names, by their paths below `@model_path`; and an error for each missing
+    file, by fileName.
 
-    Every record that the program names is checked. Raise WeightsError for a record that does not match its value.
+    Every record that the program refers to is checked. Raise WeightsError for a record that does not match its value.
     """
     found: dict[str, Path] = {}
     missing: dict[str, WeightsError] = {}
@@ -170,7 +170,7 @@ def _check(held: Held, folder: BlobFolder) -> None:
     except WeightsError as failure:
         finding = failure.diagnostics[0]
         place = f" in the function `{held.function}`" if held.function else ""
-        note = Note(f"the record is that of `{held.name}`{place}")
+        note = Note(f"the record belongs to `{held.name}`{place}")
         failure.diagnostics[0] = finding._replace(notes=(note, *finding.notes))
         failure.about = BlamedPart("weight", held.value.blobFileValue.fileName)
         raise

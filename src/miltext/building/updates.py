@@ -1,9 +1,9 @@
-"""An edited program, followed by its description, by the pipelines around it, and by the specification version.
+"""Updates after an edit of a program: its description, the pipelines around it, and the specification version.
 
-In pipelines, inputs and outputs of the model keep their connections. A new name is given to both ends, in the other
-models too. An input or output of the pipeline itself follows a new type; another model cannot, and the edit is refused.
-A new input that no earlier model outputs becomes an input of the pipeline, and a new output that no later model takes
-becomes its output, as `coremltools.utils.make_pipeline` does.
+In pipelines, inputs and outputs of the model keep their connections. A new name is applied at both ends, also in other
+models. An input or output of the pipeline itself gets a new type; if another model would need a new type, the edit is
+refused. A new input that no earlier model outputs becomes an input of the pipeline, and a new output that no later
+model uses becomes its output, as in `coremltools.utils.make_pipeline`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Carried(NamedTuple):
 
 
 def pipelines_around(way: Sequence[Spec], check: bool) -> list[PipelineAround]:
-    """Return the pipelines around the last model of a way, the innermost first, before that model is edited.
+    """Return the pipelines around the last model of a path, the innermost first, before that model is edited.
 
     Without `check`, mismatches (MIL456, MIL457) are only warnings.
     """
@@ -73,9 +73,10 @@ def pipelines_around(way: Sequence[Spec], check: bool) -> list[PipelineAround]:
 
 
 def carry(around: Iterable[PipelineAround], spec: Spec, known: Mapping[str, Counterpart]) -> Carried:
-    """Fit the pipelines around a model to its edited description, whose former functions are `known`.
+    """Update the pipelines around a model to its edited description; `known` are the former counterparts of its
+    functions.
 
-    Raise ModelError: MIL431 for a name in use there, MIL456 for a type that another model does not take, MIL457 for a
+    Raise ModelError: MIL431 for a name in use there, MIL456 for a type that another model does not accept, MIL457 for a
     connection that would be lost, and the errors of renaming at the other ends.
     """
     carried = Carried([], [])
@@ -121,7 +122,7 @@ class PipelineAround:
         return self._place.inside(self._spec, self._index)
 
     def carry(self, kept: StillThere) -> StillThere:
-        """Carry an edit out in this pipeline, and return its remaining inputs and outputs."""
+        """Apply an edit to this pipeline, and return its remaining inputs and outputs."""
         self._part(kept)
         old = {each: each.name for each in self._connections}
         chosen = {each: new for each in old if (new := self._new_name(each, kept)) != each.name}
@@ -145,7 +146,7 @@ class PipelineAround:
     # ---- removed features
 
     def _part(self, kept: StillThere) -> None:
-        """Separate the connections whose end in the model is gone."""
+        """Remove the model from the connections of its removed inputs and outputs."""
         for each in [*self._connections]:
             if each.giver == self._index and each.name not in kept.given:
                 self._lose_given(each)
@@ -200,7 +201,7 @@ class PipelineAround:
     # ---- changed types
 
     def _retype(self, connection: Connection, old_name: str) -> None:
-        """Fit the ends of a connection to its new type in the model."""
+        """Update the ends of a connection to its new type in the model."""
         if connection.giver == self._index:
             self._fit(connection, self.given[old_name], given(self._model)[connection.name])
         elif self._index in connection.takers:
@@ -242,13 +243,13 @@ class PipelineAround:
         old = deepcopy(old)
         old.isOptional = was.isOptional
         if was not in (old, made):
-            message = f"the type of `{entry.name}` of {self._place} is that of {self._name} now, and was"
+            message = f"the type of `{entry.name}` of {self._place} now follows {self._name}, and was"
             self.losses.append(DescriptionLoss(f"{message} {type_words(was)}"))
 
     # ---- new features
 
     def _join(self, kept: StillThere) -> None:
-        """Connect the new features of the model; a pipeline without a description stays without one."""
+        """Connect the new features of the model; an empty description of the pipeline stays empty."""
         if not is_described(self._spec):
             return
         for name, entry in taken(self._model).items():
@@ -297,8 +298,8 @@ class PipelineAround:
 
 
 def follow(new: NewModel, way: Sequence[Spec], before: Version, choices: BuildChoices) -> None:
-    """Fit the descriptions and versions of a model, and of the pipelines on the way to it, to its edited program and
-    the requested sizes; note the former counterparts of its functions.
+    """Update the descriptions and versions of a model, and of the pipelines around it, to its edited program and the
+    requested sizes; note the former counterparts of its functions.
     """
     spec = way[-1]
     *_, place = WHOLE, *(place for _, place in places(way))

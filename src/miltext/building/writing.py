@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
 
 def write_model(new: NewModel, output: Path, force: bool, progress: Progress | None) -> None:
-    """Write a model to an `.mlpackage` or `.mlmodel`; with `force`, an existing one is replaced when all is written.
+    """Write a model to an `.mlpackage` or `.mlmodel`; with `force`, replace an existing one after all files are
+    written.
 
     Raise FileExistsError, OSError, WeightsError, and ModelError: MIL402, MIL403, MIL405.
     """
@@ -53,7 +54,7 @@ def write_model(new: NewModel, output: Path, force: bool, progress: Progress | N
             unused = _write_file(new, output, staging, progress)
         staging.commit()
     for path in unused:
-        with suppress(OSError):  # the model is in place, and does not need it
+        with suppress(OSError):  # the model is written, and does not need this file
             path.unlink()
 
 
@@ -136,7 +137,7 @@ def _write_file(new: NewModel, output: Path, staging: Staging, progress: Progres
 
 
 def _check_names(weights: Collection[str], model: str) -> None:
-    """Refuse a weight file in the place of the model's own file, also on a disk that ignores case."""
+    """Refuse a weight file at the path of the model's own file, also on a disk that ignores case."""
     for name in weights:
         if PurePosixPath(name).parts[0].casefold() == model.casefold():
             file_name = f"{MODEL_PATH}/{name}"
@@ -147,7 +148,7 @@ def _check_names(weights: Collection[str], model: str) -> None:
 def write_weights(new: NewModel, name: str, called: str, target: Path, progress: Progress | None) -> None:
     """Write a weight file to a target: its records, and after them the values still to store.
 
-    `name` is the known name of the file, and `called` its name in the written model.
+    `name` is the name of the file in `new`, and `called` its name in the written model.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     if not new.is_rewritten(name):
@@ -162,16 +163,16 @@ def write_weights(new: NewModel, name: str, called: str, target: Path, progress:
 
 
 def _own_bytes(spec: Spec, new: NewModel) -> bytes:
-    """Return the bytes of the message of a model: those of its original's file, if nothing in it was edited."""
+    """Return the bytes of a model's message: the bytes of the original's file if the message is unedited."""
     data = serialized(spec)
     return unedited(data, new.origin) or data
 
 
 def unedited(data: bytes, origin: Path | None) -> bytes | None:
-    """Return the bytes of an original's file with the same message as `data`, and None for a file with another one.
+    """Return the bytes of an original's file if it contains the same message as `data`, otherwise None.
 
-    Producers write equal messages as different bytes: entries of maps are in any order. A file that cannot be read any
-    more has no message.
+    Producers write equal messages as different bytes: entries of maps are in any order. An unreadable file contains no
+    message.
     """
     if origin is not None:
         with suppress(ModelError):

@@ -1,1 +1,1 @@
-"""The files of compiled models: what Apple's compiler states in them."""
+"""The files of compiled models, as written by Apple's compiler."""

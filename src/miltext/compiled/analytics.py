@@ -1,6 +1,6 @@
 """The `analytics/coremldata.bin` of a compiled model: Core ML's counts for it, in named tables of strings.
 
-A table is its name, a u64 count, and as many pairs of a key and a text; each string comes after its length as a u64.
+A table consists of its name, a u64 count, and so many pairs of a key and a text; each string follows its length, a u64.
 Source: all known compiled models, byte for byte.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FILE_NAME = "analytics/coremldata.bin"
 
 SOURCE = "SpecificationDetails"
-"""The table about the file that the model was compiled from, which the stages of a pipeline lack."""
+"""The table about the compiled file; the stages of a pipeline lack it."""
 
 HASH, NAME = "modelHash", "modelName"
 """Its keys: `source_hash` of the file, and its name without the ending."""
@@ -41,7 +41,7 @@ def tables_of(model: Model) -> dict[str, dict[str, str]]:
 
 
 def counts(models: int | None) -> dict[str, dict[str, str]]:
-    """Return the counts for a pipeline of so many models; with None, for any other model."""
+    """Return the counts for a pipeline with this number of models; for None, of any other model."""
     if models is None:
         return {"NeuralNetworkModelDetails": {"containsCustomLayer": "0", "modelDimension": "0"}}
     return {"PipelineModelDetails": {"modelDimension": str(models)}}
@@ -71,7 +71,7 @@ def _table(name: str, table: Mapping[str, str]) -> Iterator[bytes]:
 
 
 def _string(text: str) -> bytes:
-    data = text.encode(errors="replace")  # a file's name need not be UTF-8
+    data = text.encode(errors="replace")  # the name of a file may be other than UTF-8
     return _LENGTH.pack(len(data)) + data
 
 

@@ -13,7 +13,7 @@ The form's version of an ML Program follows from its specification version, by `
 whose 20 bytes have a u32 of 1 at 12. A pipeline's form names its models' forms: after "generic",
 for each in turn `.model0v5.0.0` with its number and its form's version, and its own form.
 
-A stage of a pipeline that is not a network, such as non-maximum suppression, has the version 1 of its form, the string
+A stage of another kind than a network, such as non-maximum suppression, has the version 1 of its form, the string
 "spec", and after the 28 zeros the whole serialized Model, without a length and up to the end of the file.
 
 In a pipeline, `modelNames/coremldata.bin` has a u64 count and as many strings.
@@ -38,7 +38,7 @@ from miltext.schema.proto.kinds import MODEL_KINDS, PIPELINES, PROGRAM
 FILE_NAME = "coremldata.bin"
 
 TEXT = "model.mil"
-"""The file beside it with the program."""
+"""The file with the program, in the same folder."""
 
 NAMES = f"modelNames/{FILE_NAME}"
 """The file with the names of the models of a pipeline."""
@@ -48,21 +48,21 @@ _VERSION = struct.Struct("<I28s")
 _LENGTH = struct.Struct("<Q")
 
 _WHOLE = b"spec"
-"""The form of a file with the whole Model rather than its description."""
+"""The name of the form with the whole Model rather than its description."""
 
 _GENERIC = "generic"
-"""The form of any other file."""
+"""The name of the form of any other file."""
 
 FORM_VERSIONS = {6: 5, 7: 5, 8: 8, 9: 9, 10: 9}
 """The version of the form of an ML Program, by its specification version."""
 
 WHOLE_STAGES = ("nonMaximumSuppression",)
-"""The kinds of a pipeline's stages whose file is known to have the whole Model."""
+"""The kinds of a pipeline's stages whose file is known to contain the whole Model."""
 
 
 class CoreMLData(NamedTuple):
-    """The file's facts about a model: `type` is its field in `Model`, `spec` the whole Model if it is there, and
-    `models` the number of a pipeline's models; None for any other model, and if that part is cut.
+    """The file's facts about a model: `type` is its field in `Model`, `spec` the whole Model if the file contains it,
+    and `models` the number of a pipeline's models, None for any other model and for a cut file.
     """
 
     type: str
@@ -73,7 +73,7 @@ class CoreMLData(NamedTuple):
 
 
 class CoremlData(NamedTuple):
-    """The parts of the file, in their order. `held` is the description or, in that form, the whole Model."""
+    """The parts of the file, in their order. `held` is the description or, in the form for it, the whole Model."""
 
     number: int
     form_version: int
@@ -86,7 +86,7 @@ class CoremlData(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the file has the whole Model."""
+        """Whether the file contains the whole Model."""
         return self.form == _WHOLE
 
 
@@ -113,9 +113,9 @@ def parse_coremldata(data: bytes, path: str | os.PathLike[str]) -> CoreMLData:
 
 
 def expected_layout(found: CoremlData, functions: int, stages: Iterable[CoremlData]) -> CoremlData | None:
-    """Return the parts that Apple's compiler writes for such a model, with so many functions or such stages.
+    """Return the parts that Apple's compiler would write for a model of this kind, with these functions or stages.
 
-    Unknown parts are as found; None for an unknown kind.
+    Parts without a known rule are as found; None for an unknown kind.
     """
     kind, inner = MODEL_KINDS.get(found.number), list(stages)
     zeros = found._replace(head=bytes(len(found.head)), zeros=bytes(len(found.zeros)))
@@ -133,7 +133,7 @@ def expected_layout(found: CoremlData, functions: int, stages: Iterable[CoremlDa
 
 
 def _whole(kind: str, version: int, data: bytes) -> CoreMLData:
-    """Return the contents of a file with the whole Model; kind and version must be the Model's."""
+    """Return the contents of a file with the whole Model, which must have the same kind and version."""
     spec = Model.FromString(data)
     if (kind_of_model(spec), spec.specificationVersion) != (kind, version):
         raise ValueError("the model is another one")
@@ -143,7 +143,7 @@ def _whole(kind: str, version: int, data: bytes) -> CoreMLData:
 def coremldata(spec: Model) -> bytes:
     """Return the `coremldata.bin` of an ML Program, of a stage in `WHOLE_STAGES`, or of a pipeline of such models.
 
-    It is proven for the versions in `FORM_VERSIONS`.
+    The result is verified for the versions in `FORM_VERSIONS`.
     """
     parts = _parts(spec)
     head = _HEAD.pack(parts.number, parts.form_version, parts.head)
@@ -170,14 +170,14 @@ def _parts(spec: Model) -> CoremlData:
 
 
 def _description(spec: Model) -> bytes:
-    """Return the serialized description of a model, whose metadata exist, if only as an empty message."""
+    """Return the serialized description of a model, with an empty metadata message if there is none."""
     description = ModelDescription.FromString(spec.description.SerializeToString())
     description.metadata.SetInParent()
     return description.SerializeToString(deterministic=True)
 
 
 def form_version(spec: Model) -> int:
-    """Return the version of the form of a model; of ML Programs, `FORM_VERSIONS` has the seen ones."""
+    """Return the version of the form of a model; for ML Programs, `FORM_VERSIONS` contains the known versions."""
     if kind_of_model(spec) != PROGRAM:
         return 1
     earlier = [form for version, form in FORM_VERSIONS.items() if version <= spec.specificationVersion]

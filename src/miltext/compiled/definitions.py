@@ -15,7 +15,7 @@ OLDEST = 15
 """The opset of functions of `CoreML5`, the first of ML Programs."""
 
 _GUESSED = 18
-"""The opset that is guessed to define an operation outside of the table, in its functions and later ones."""
+"""The guessed opset of the definition of an operation outside the table, for its functions and later ones."""
 
 
 CCV = "github.com/liuliu/ccv, lib/nnc/mfa/ccv_nnc_mfa_ane_rowwise_coreml.mm"
@@ -231,9 +231,9 @@ _TABLE = """
 """
 """The opsets that defined each operation, and the sources of known names, by the opset of the function.
 
-A definition that no name shows is a guess: that of the operations of the same module of coremltools, in coremltools'
-newest version up to the opset. By the known names, iOS16 redefined the operations that compute, iOS17 the elementwise
-ones and those that coremltools redefines there, and iOS18 these, the activations and the pools.
+A definition without a known name is a guess, by the other operations of the same module of coremltools, in the newest
+version up to the opset. By the known names, iOS16 redefined the computing operations, iOS17 the elementwise operations
+and all operations that coremltools redefines there, and iOS18 these, the activations and the pools.
 """
 
 
@@ -258,7 +258,7 @@ class _Row(NamedTuple):
 def definition(operation: str, opset: str) -> Definition:
     """Return the definition of an operation in functions of an opset, in either spelling.
 
-    A name in later functions shows it, too, if it has no newer definition there. A compiled model is the best source.
+    A name in later functions is a source, too, if there is no newer definition. A compiled model is the best source.
     """
     row, number = _rows().get(operation), OLDEST + opset_place(opset)
     if row is None:

@@ -1,7 +1,7 @@
-"""The unproven parts of a compiled model: no output of Apple's compiler shows how it writes them.
+"""The unproven parts of a compiled model: no known output of Apple's compiler contains them.
 
 There are two kinds: parts seen elsewhere, each with its source, and parts never seen. Features of a model that no known
-compiled model has are reported, and not refused: the forms of the files are known, if not for such models.
+compiled model has are reported, but not refused: the forms of the files are known, although not for such models.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class Doubt(NamedTuple):
-    """A construct that no known output of the compiler shows.
+    """A construct that no known output of the compiler contains.
 
-    It is refused if Core ML would read a guess in place of an unknown fact; else it is reported. A construct with a
-    `place` is in `metadata.json` alone, for people: below these keys, in which names stand for the entries and
-    functions of lists. `source` is the place that shows it elsewhere, empty for a construct that was never seen.
+    It is refused if Core ML would read a guess in place of an unknown fact; otherwise it is reported. A construct with
+    a `place` is only in `metadata.json`, for people: below these keys, in which names identify the entries and
+    functions of lists. `source` is another known example, empty for a construct that was never seen.
     """
 
     what: str
@@ -34,7 +34,7 @@ class Doubt(NamedTuple):
     source: str = ""
 
     def __str__(self) -> str:
-        """Return the construct with its kind."""
+        """Return the construct, with its source or its lack of one."""
         return f"{self.what}, {evidence(self.source)}"
 
 
@@ -47,13 +47,13 @@ def _inputs(spec: Model) -> Iterator[FeatureDescription]:
 
 
 def _has_flexible_inputs(spec: Model) -> bool:
-    """Return whether a function has more than one input of flexible shape; the known ones have one."""
+    """Return whether a function has several inputs of flexible shape; known functions have at most one."""
     sizes = [[flexible(entry) for entry in each.input] for each in _described(spec)]
     return any(sum(each is not None and bool(each.shapes or each.ranges) for each in found) > 1 for found in sizes)
 
 
 def _is_other_pipeline(spec: Model) -> bool:
-    """Return whether a model is a pipeline with other stages than the known ones."""
+    """Return whether a model is a pipeline whose stages differ from those of known pipelines."""
     kinds = [kind_of_model(stage) for stage in stages(spec)]
     return kind_of_model(spec) != PROGRAM and kinds != [PROGRAM, *WHOLE_STAGES]
 
@@ -63,7 +63,7 @@ def _is_of_10(spec: Model) -> bool:
 
 
 class Unseen(NamedTuple):
-    """A feature that no known compiled model has: its test, and the source that shows it elsewhere, if one does."""
+    """A feature that no known compiled model has: its test, and another source that shows it, if any."""
 
     has: Callable[[Model], bool]
     source: str = ""

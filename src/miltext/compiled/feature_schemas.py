@@ -1,8 +1,8 @@
 """The inputs, outputs and states of a model in `metadata.json`: for people and for Xcode, all values as text.
 
-It is the reverse of `metadata_json`, which contains the words. Sources: the known compiled models, for arrays
-with and without ranges, images of one size, doubles; fixtures of github.com/rebeckerspecialties/mlmodelc-export for
-enumerated shapes; coremltools' `mlmodel/src/DataType.cpp` for the rest but states, without a known compiled model.
+It is the reverse of `metadata_json`, which contains the words. Sources: the known compiled models, for arrays with and
+without ranges, images of one size, doubles; fixtures of github.com/rebeckerspecialties/mlmodelc-export for enumerated
+shapes; coremltools' `mlmodel/src/DataType.cpp` for the rest, without a known compiled model. States have no source.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The counts of operations in `metadata.json`: each under the name of its definition, as in `Ios16.reduceMax`.
 
-The name begins with the opset of the definition; a name for iOS15 has no such beginning, and a capital instead. A
+The name begins with the opset of the definition; a name for iOS15 has no such prefix, and begins with a capital. A
 `const` is not counted.
 """
 
@@ -22,7 +22,7 @@ KEY = "mlProgramOperationTypeHistogram"
 
 
 class Histogram(NamedTuple):
-    """The number of operations of each name; `doubts` are about names that no compiled model shows."""
+    """The number of operations of each name; `doubts` are about names without a known compiled model."""
 
     counts: Counter[str]
     doubts: list[Doubt]

@@ -40,7 +40,7 @@ AVAILABILITY = {
 }
 """The first systems with a specification version; macCatalyst and tvOS have the number of iOS.
 
-All except 10 were seen in compiled models; 10, in `CCV`.
+All except 10 are from compiled models; 10 is from `CCV`.
 """
 
 _LIKE_IOS = ("macCatalyst", "tvOS")
@@ -49,7 +49,7 @@ LABELS = "classLabels"
 """The key for the labels of a pipeline's stage."""
 
 FUNCTIONS = "functions"
-"""The key for the list of functions in a model of several."""
+"""The key for the list of functions in a model with several."""
 
 
 class Metadata(NamedTuple):
@@ -60,7 +60,7 @@ class Metadata(NamedTuple):
 
 
 def metadata(spec: Model, name: str) -> Metadata:
-    """Return the metadata of a model compiled to a folder of a name."""
+    """Return the metadata of a model that is compiled to a folder with this name."""
     doubts: list[Doubt] = []
     description = spec.description
     model: Entry = {

@@ -1,4 +1,4 @@
-"""The `metadata.json` of a compiled model, and the ModelDescription made of it.
+"""The `metadata.json` of a compiled model, and the ModelDescription made from it.
 
 It lists features for people and for Xcode: all values are strings, and facts outside feature types are missing, such as
 default values, training inputs and the names of a classifier's predictions. Sources for the form of each type:
@@ -59,7 +59,7 @@ PLAIN_TYPES = {"Int64": "int64Type", "Double": "doubleType", "String": "stringTy
 Entry = Mapping[str, Json]
 
 _MOST_DIGITS = 300
-"""The most digits of a whole number; Python refuses thousands of them in words of its own."""
+"""The most digits of a whole number; for thousands of digits, Python raises an error of its own."""
 
 
 class MetadataFacts(NamedTuple):
@@ -96,7 +96,7 @@ class MetadataJson:
 def read_metadata(data: bytes, path: str | os.PathLike[str]) -> Record:
     """Return the object of the one model in the bytes of a file.
 
-    Raise ModelError (MIL258) for bytes that are not JSON, for a repeated key, and for anything but a list of one
+    Raise ModelError (MIL258) for bytes other than JSON, for a repeated key, and for anything except a list of one
     object.
     """
     with _refusing("is not what Apple's compiler writes", path):
@@ -113,7 +113,7 @@ def _refusing(what: str, path: str | os.PathLike[str]) -> AbstractContextManager
 
 
 def _reason(failure: Exception) -> str:
-    """Return the mistake in JSON, in words."""
+    """Return the description of an error in JSON."""
     if isinstance(failure, json.JSONDecodeError):
         message = failure.msg[:1].lower() + failure.msg[1:]
         return f"{message} in line {failure.lineno}, column {failure.colno}"

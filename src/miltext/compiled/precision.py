@@ -1,6 +1,6 @@
 """Data types in `metadata.json`: the types in which a function computes, and in which its weights are stored.
 
-Both rules were read off the 30 known compiled models, and hold on all of them.
+Both rules are inferred from the 30 known compiled models, and hold for all of them.
 """
 
 from __future__ import annotations
@@ -36,22 +36,24 @@ _UNCOUNTED = ("bool", "string")
 _WORDS = {"fp": "Float", "int": "Int", "uint": "UInt", "bf": "BFloat"}
 
 _SEEN = {"Float16", "Float32", "Int8", "Sparse", *(f"Palettized ({bits} bits)" for bits in (2, 4, 6, 8))}
-"""How weights were seen to be stored."""
+"""The known words for the storage of weights."""
 
 _COMPRESSED = ("constexpr_affine_dequantize", "constexpr_lut_to_dense", "constexpr_sparse_to_dense")
-"""The operations whose weights compiled models were seen to have in a weight file, with their parts as attributes."""
+"""The operations whose weights known compiled models have in a weight file, with their parts as attributes."""
 
 _LUT = "constexpr_lut_to_dense"
 
 _SEEN_ELSEWHERE = {"Float16", "Palettized (8 bits)", "UInt8"}
-"""How a weight of iOS18 was seen to be stored: by its table, its bits and its indices."""
+"""The known words for a weight of iOS18: by its table, its bits and its indices."""
 
 _DENSE = {"constexpr_affine_dequantize": "quantized_data", "const": "val"}
 """The attribute whose data type is a weight's, by the operation that makes the weight."""
 
 
 def used_types(function: Function, operations: Collection[Op]) -> set[str]:
-    """Return the data types of a function's values, but truth values, strings and inputs that are only converted."""
+    """Return the data types of a function's values, without truth values, strings and inputs with no use except
+    conversion.
+    """
     inputs = [value for value in function.inputs if not _is_only_converted(value)]
     declared = [*inputs, *(output for operation in operations for output in operation.outputs)]
     types = [value.message.type for value in declared if value.message is not None]
@@ -60,14 +62,14 @@ def used_types(function: Function, operations: Collection[Op]) -> set[str]:
 
 
 def _is_only_converted(value: GraphValue) -> bool:
-    """Return whether a function uses a value only in another data type."""
+    """Return whether the only uses of a value are conversions to another data type."""
     return bool(value.uses) and all(use.op is not None and use.op.type in _CONVERTING for use in value.uses)
 
 
 def stored_as(operations: Collection[Op]) -> tuple[set[str], list[Doubt]]:
-    """Return how the weights in weight files are stored, and the doubts about unseen forms.
+    """Return the words for the storage of the weights in weight files, and the doubts about unknown forms.
 
-    A weight given only to a loop does not count.
+    A weight that only a loop uses does not count.
     """
     found: set[str] = set()
     doubts: dict[str, bool] = {}
@@ -87,8 +89,8 @@ def _doubt(name: str, is_elsewhere: bool) -> Doubt:
 
 
 def _is_compressed_otherwise(operation: Op) -> bool:
-    """Return whether a weight is compressed in a way without a known compiled model: any that iOS18 brought, too, and
-    by a table other than one row of values for a number of bits.
+    """Return whether no known compiled model has this form of compression: a form of iOS18, or a table other than one
+    row of values for a number of bits.
     """
     if not is_compressed(operation.type):
         return False
@@ -97,9 +99,10 @@ def _is_compressed_otherwise(operation: Op) -> bool:
 
 
 def _words_of(operation: Op) -> set[str]:
-    """Return how a weight is stored; nothing for an operation without a weight, or with the weight in the program.
+    """Return the words for the storage of a weight; none for an operation without a weight, or with its weight in the
+    program.
 
-    Of a weight that is compressed as iOS18 does it, with arguments, each part in a weight file counts by its data type.
+    For a weight in iOS18's compression, with arguments, each part in a weight file counts by its data type.
     """
     kind = operation.type
     parts = operation.literals().values() if is_compressed(kind) else ()
@@ -133,6 +136,6 @@ def _word(dtype: DType) -> str:
 
 
 def joined(words: set[str]) -> str:
-    """Return the words as one: sorted, and in brackets where there are several."""
+    """Return the words as one text: sorted, and in brackets if there are several."""
     listed = ", ".join(sorted(words))
     return f"Mixed ({listed})" if len(words) > 1 else listed

@@ -73,7 +73,7 @@ def class_name(folder: str) -> str:
 
 
 def summary(folder: Path) -> Record:
-    """Return the facts of the files for people, as JSON; the analytics whole."""
+    """Return the facts in the files for people, as JSON, with the complete analytics."""
     read = stated(folder)
     details = read.analytics.get(SOURCE, {})
     found: Record = {key: details[key] for key in (HASH, NAME) if key in details}

@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from miltext.schema.proto import ModelDescription, Program
 
 SIGNS = {"model0": "pipeline", "model.espresso.net": "neuralNetwork"}
-"""Files and folders of a bundle that is not an ML Program, and the types of model that they show."""
+"""Files and folders of other bundles than ML Programs, and the type of model that each indicates."""
 
 DEEPEST = LIMIT // 2
-"""How many pipelines may be around one: each is two messages in the original Model."""
+"""The greatest depth of nested pipelines; each is two nested messages in the original Model."""
 
 UNKNOWN = "unknown"
-"""The type of a stage whose files do not show it; the rest of the pipeline around it is read all the same."""
+"""The type of a stage whose files do not indicate one; the rest of its pipeline is still read."""
 
 
 def open_bundle(folder: Path, name: str) -> BundleModel:
-    """Return the model of a bundle. Raise ModelError: MIL255 for a folder that does not show its contents."""
+    """Return the model of a bundle. Raise ModelError: MIL255 for a folder of unknown contents."""
     model = BundleModel(folder, name, folder)
     if model.type == UNKNOWN:
         model.select(None)  # raises the reason
@@ -132,11 +132,11 @@ class BundleModel(OpenedModel):
 
     @property
     def pipeline_names(self) -> list[str]:
-        return self._names or []  # without them, the models have only their order
+        return self._names or []  # without names, the models have only their order
 
     @property
     def is_named(self) -> bool:
-        """Whether the names of a pipeline's models can be read, if there are any."""
+        """Whether the names of a pipeline's models can be read; true without names."""
         return self._names is not None or not self._has(coremldata.NAMES)
 
     @cached_property
@@ -177,7 +177,7 @@ class BundleModel(OpenedModel):
         return record
 
     def _cross_check(self, data: CoreMLData) -> None:
-        """Warn if `metadata.json` disagrees; Core ML itself reads `coremldata.bin`."""
+        """Warn if `metadata.json` disagrees with `coremldata.bin`, the file that Core ML itself reads."""
         try:
             metadata = self._read_metadata()
         except ModelError as failure:
@@ -191,12 +191,12 @@ class BundleModel(OpenedModel):
 
 
 def _is_folder(path: Path) -> bool:
-    """Return whether there is a folder, and no link, which might lead in circles."""
+    """Return whether a path is a folder. A link is not accepted, as it may lead in circles."""
     return os.path.isdir(path) and not os.path.islink(path)
 
 
 def _facts(data: CoreMLData) -> MetadataFacts:
-    """Return the expected facts of `metadata.json`: of several functions, the default one's features."""
+    """Return the expected facts of `metadata.json`: for several functions, the features of the default one."""
     description = data.description
     default = [function for function in description.functions if function.name == description.defaultFunctionName]
     features = default[0] if default else description

@@ -1,4 +1,4 @@
-"""The verbs of every model from a source: its description as text, and the model saved."""
+"""The methods of every opened model: its description as text, and saving."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class OpenedModel(Model):
-    """A Model with what its description and its writing need, which `Model` itself does not import."""
+    """A Model that can be described and saved; `Model` itself does not import the modules for this."""
 
     @property
     def description_text(self) -> str:

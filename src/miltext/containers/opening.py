@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
 
 _KINDS = {".mil": "mil", ".mlmodel": "mlmodel", ".txtpb": "txtpb"}
-"""The endings that decide the kind of a file; for any other name, `.pb` too, its content decides."""
+"""The endings that determine the kind of a file; for any other name, also `.pb`, the content determines it."""
 
 
 def load(path: str | os.PathLike[str], model: int | str | None = None) -> Model:
@@ -27,7 +27,7 @@ def load(path: str | os.PathLike[str], model: int | str | None = None) -> Model:
     use of `program`. Raise ModelError for any other file or folder, a damaged one, or one without an ML Program.
     """
     chosen = open_model(path).select(model)
-    _ = chosen.text  # a bundle without its text fails here
+    _ = chosen.text  # raises the error of a bundle without its text
     return chosen
 
 
@@ -42,8 +42,8 @@ def read(data: bytes, name: str, model: int | str | None = None) -> Model:
 def read_model(data: bytes, name: str, path: str | None = None) -> Model:
     """Return the model of any type in the bytes of a file; otherwise as `read`.
 
-    With a `path` for the bytes, its ending decides the kind as in `load`, and its folder, or the folder of the model at
-    that path, is used for weights. The file itself is not read, and need not exist.
+    With a `path` for the bytes, its ending determines the kind as in `load`, and its folder, or the folder of the model
+    at that path, is used for weights. The file itself is not read, and need not exist.
     """
     if path is None:
         return _from_bytes(data, kind_of_data(data), name, None)
@@ -53,7 +53,7 @@ def read_model(data: bytes, name: str, path: str | None = None) -> Model:
 
 
 def open_model(path: str | os.PathLike[str]) -> Model:
-    """Return the model of any type in a file or folder: also pipelines, and models that are not ML Programs.
+    """Return the model of any type in a file or folder: also pipelines, and other models than ML Programs.
 
     Raise ModelError for any other file or folder, or a damaged one.
     """
@@ -84,7 +84,7 @@ def _is_package(folder: Path) -> bool:
 
 
 def is_bundle(folder: Path) -> bool:
-    """Return whether a path is a folder to open as a compiled model."""
+    """Return whether a path is a folder that is opened as a compiled model."""
     from miltext.compiled.coremldata import TEXT
     from miltext.containers.bundle import SIGNS
 

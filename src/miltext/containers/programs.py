@@ -1,4 +1,4 @@
-"""Programs without a model around them: MIL text, a serialized Program, and protobuf's text of one."""
+"""Programs by themselves: MIL text, a serialized Program, and a Program in protobuf's text format."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TextModel(OpenedModel):
 
 
 class BareProgram(OpenedModel):
-    """A Program by itself, from its serialized form (`pb`) or from protobuf's text of it (`txtpb`)."""
+    """A Program by itself, from its serialized form (`pb`) or from protobuf's text format (`txtpb`)."""
 
     def __init__(self, kind: str, data: bytes, name: str, path: Path | None) -> None:
         super().__init__(kind, name, path, path.parent if path else None)
@@ -43,7 +43,7 @@ def _from_protobuf_text(text: str, name: str) -> Program:
 
 
 def _mistake(failure: Exception, text: str, name: str) -> ModelError:
-    """Return protobuf's error for a text, at the place that it names."""
+    """Return protobuf's error for a text, at the place in its message."""
     message, span = str(failure) or type(failure).__name__, None
     if isinstance(failure, RecursionError):
         message = "this is nested too deeply to be a Program"

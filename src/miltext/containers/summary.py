@@ -34,7 +34,8 @@ def summarize(model: Model, whole: Model | None = None) -> Summary:
     and its `items` of unknown use.
 
     Parameters are elements of weights, counted once if several values share a record. Weight files need not exist.
-    Bytes count as unused if no model of the pipeline `whole` around this one uses them. Raise ParseError for a text.
+    Bytes count as unused if no model of `whole`, the pipeline around this model, uses them. Raise ParseError for a
+    text.
     """
     whole = whole or model
     found: Summary = {"name": model.name, "kind": model.kind, "type": model.type}
@@ -81,7 +82,9 @@ def _features(description: ModelDescription) -> Summary:
 
 
 def _connections(model: Model) -> list[Summary]:
-    """Return the connections of a pipeline's models, by their indices; `from` is None for a feature without a giver."""
+    """Return the connections of a pipeline's models, by their indices; `from` is None for a feature without a
+    source.
+    """
     spec = Spec(description=model.description)
     pipeline = pipeline_of(spec, model.type)
     assert pipeline is not None
@@ -139,8 +142,8 @@ def _parameters(model: Model) -> dict[str, Summary]:
 
 
 def _blob_files(model: Model, whole: Model) -> list[Summary]:
-    """Return the weight files that the program names: values and distinct records there, the bytes of the file, the
-    unused ones, and the number of records beyond its end, if it is cut.
+    """Return the weight files that the program names: their values and distinct records, bytes and unused bytes, and
+    for a cut file the number of records beyond its end.
     """
     from miltext.files.refusals import WeightsError
     from miltext.weights.blob_storage import ALIGNMENT

@@ -1,1 +1,1 @@
-"""Descriptions as text: the parts of a model around its program, as TOML that reads back to the same messages."""
+"""Descriptions as text: the parts of a model around its program, as TOML that can be read back without loss."""

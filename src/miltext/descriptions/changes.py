@@ -43,7 +43,7 @@ MOST_LABELS = 4
 
 _KIND = "kind"
 _OF_ANY = ("optional", "description")
-"""The facts about entries of any kind."""
+"""The names of facts that entries of any kind have."""
 _LABELS = {
     "shortDescription": "description",
     "type.isOptional": "optional",
@@ -58,7 +58,7 @@ _LABELS = {
     "type.stateType.arrayType.shape": "shape",
     "type.stateType.arrayType.dataType": "type",
 }
-"""People's words for the facts of an entry; other facts have the path in the message."""
+"""The displayed names of an entry's facts; other facts are shown by their path in the message."""
 
 
 class Detail(NamedTuple):
@@ -82,7 +82,7 @@ class DescriptionChange:
 
     `sign` is `+` for added, `-` for dropped, `~` for changed, `=` for renamed. `kind` is `input`, `state`, `output` or
     `function`; `specification` for the version; else the path of a field in the description, such as `metadata.author`.
-    `name` is the current name, or the last one of a dropped entry, and `old_name` the former. `function` is the
+    `name` is the current name, or the last name of a dropped entry, and `old_name` the former name. `function` is the
     function of the entry, empty if there is only one, and `model` the path of a model in a pipeline.
     """
 
@@ -145,9 +145,10 @@ def changes(
     known: Mapping[str, Counterparts],
     renames: Mapping[str, str],
 ) -> Iterator[DescriptionChange]:
-    """Yield the changes around each model; `known` are the counterparts of an edited model's functions, by its path.
+    """Yield the changes around each model; `known` are the counterparts of an edited model's functions, by the model's
+    path.
 
-    `renames` are those of a pipeline after an edit of one of its models.
+    `renames` are the new names in a pipeline after an edit of an inner model.
     """
     names = dict(renames)
     for each in (counterpart for found in known.values() for counterpart in found.values()):

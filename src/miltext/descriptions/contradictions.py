@@ -30,7 +30,7 @@ PREDICTED = dict(zip(PREDICTIONS, (tuple(f"{each}Type" for each in LABEL_ELEMENT
 
 
 def contradictions(spec: Spec, at: Keys) -> Iterator[Mistake]:
-    """Yield the contradictions in the description of a model, without its inner models, each with its place in the
+    """Yield the contradictions in the description of a model, apart from its inner models, each with its place in the
     text.
     """
     kind, description = kind_of_model(spec) or "", spec.description

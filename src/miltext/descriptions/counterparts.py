@@ -1,7 +1,7 @@
 """The correspondence of an edited program's functions, inputs, states and outputs with the original's.
 
-They are matched by name, else by place in the graph: the users of an input, the operation of an output. Order does not
-count: Apple's compiler sorts inputs, and the functions of a Program have no order.
+They are matched by name, otherwise by place in the graph: the users of an input, the operation of an output. Order does
+not count: Apple's compiler sorts inputs, and the functions of a Program have no order.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Counterpart(NamedTuple):
 
 
 def counterparts(before: Version, after: Version, *, keeps_names: bool = False) -> dict[str, Counterpart]:
-    """Return the Counterpart of each function of the original, by its new name.
+    """Return the Counterpart of each function, by its new name.
 
     After an edit that `keeps_names`, only names are compared.
     """
@@ -249,7 +249,7 @@ def _at_places(side: str, old: Types, new: Types, around: Both, found: Names) ->
 
 
 def _agree(side: str, around: Both, old: str, new: str) -> bool:
-    """Return whether two names can be of the same value."""
+    """Return whether two names may belong to the same value."""
     a, b = around[0].landmarks(side, old), around[1].landmarks(side, new)
     return a is not None and b is not None and not (a and b and a.isdisjoint(b))
 

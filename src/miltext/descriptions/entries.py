@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def feature(name: str, value_type: ValueType | None, side: str, function: str) -> FeatureDescription:
     """Return the description of one input, state or output, by its MIL type.
 
-    A `?` of an input allows any size from 1 up. Raise ModelError: MIL420 for a type that no description can have,
+    A `?` of an input allows every size from 1 up. Raise ModelError: MIL420 for a type that no description can have,
     MIL422 for an output without a type.
     """
     noun = f"the {side} `{name}` of `{function}`"

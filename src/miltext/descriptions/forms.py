@@ -84,7 +84,7 @@ class Text(Form):
 
 
 class RequiredText(Text):
-    """A string that is written even if empty."""
+    """A string; the empty string is written, too."""
 
     def say(self, holder: Fields) -> str:
         return str(getattr(holder, self.field))
@@ -280,7 +280,7 @@ class Default(Form):
 
 
 def shortest(value: float) -> float:
-    """Return the number with the fewest digits that is equal in fp32."""
+    """Return the number with the fewest digits that equals a number in fp32."""
     if not math.isfinite(value):
         return value
     (bits,) = struct.unpack("<I", struct.pack("<f", value))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from miltext.schema.types import Dimension, Shape
 
 Limits = list[int]
-"""The least and the greatest size of a dimension; -1 is no limit."""
+"""The least and the greatest size of a dimension; -1 means unlimited."""
 
 
 class KeptSizes(NamedTuple):
@@ -42,7 +42,9 @@ def kept_sizes(was: Flexible, old: Shape | None, new: Shape) -> KeptSizes:
 
 
 def asked_sizes(was: Sequence[int], new: Shape, asked: Sizes) -> Flexible:
-    """Return the sizes `asked` for a new shape; the default is the former one, `was`, or the nearest to it."""
+    """Return the requested sizes for a new shape; the default is the former default `was`, or the nearest
+    allowed size.
+    """
     ranges = [
         [size, size] if size is not None else [each.least, each.greatest or -1]
         for size, each in zip(new, asked, strict=True)
@@ -53,7 +55,7 @@ def asked_sizes(was: Sequence[int], new: Shape, asked: Sizes) -> Flexible:
 
 
 def said_of_sizes(sizes: Flexible) -> tuple[str, ...]:
-    """Return the sizes in words, without the default."""
+    """Return the sizes in words, apart from the default."""
     if sizes.shapes:
         return (f"the enumerated shapes {', '.join(show(tuple(shape)) for shape in sizes.shapes)}",)
     return () if all(map(_is_fixed, sizes.ranges)) else (f"the ranges {spelled_ranges(sizes.ranges)}",)

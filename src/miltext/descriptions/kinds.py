@@ -1,6 +1,6 @@
 """The kinds of features: the update of an entry to a new type of its value, and its mismatches with the type.
 
-`RULES` has a row for each kind. An entry under a new type keeps all parts that are still valid.
+`RULES` has a row for each kind. An entry with a new type keeps all valid parts.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ UNTOLD = Flexible([], [], [])
 
 class ProgramFeature(NamedTuple):
     """The feature of an entry: an input, a state or an output, by the `side`'s name; its type in the program; and for
-    an input the sizes `asked` for, None for no axes, too, and the sizes in its compiled program.
+    an input its requested sizes `asked`, None without any, and `told`, the sizes in its compiled program.
     """
 
     name: str
@@ -258,7 +258,7 @@ def _fit_sizes(change: TypeChange) -> tuple[str, ...]:
 
 
 def _given_out(entry: FeatureDescription, kept: KeptSizes, shape: Shape) -> KeptSizes:
-    """Return the sizes of an output: nobody chooses them, so nothing is lost with them.
+    """Return the sizes of an output. They follow from the inputs, so a change is no loss.
 
     A constant shape has a single size. Unknown sizes of an array are left out. An image needs a size, and has the one
     that fits, with any size from 1 on for each unbounded `?`.
@@ -415,11 +415,11 @@ def _ranges(said: Flexible, declared: Shape, key: str) -> Problem | None:
 
 
 class KindRule(NamedTuple):
-    """How entries of one kind follow the type of their value.
+    """The rules for entries of one kind after a change of type.
 
-    The `steps` fit an entry to a new type, and return what it loses; an entry that `outlives_types` stays of its kind,
-    whatever a description made of the type would be. `problem` finds the part of an entry that does not fit a type.
-    `keys` are those of its size, of sizes in a list, which is the field's name, too, and of ranges.
+    The `steps` update an entry to a new type, and return its losses; an entry that `outlives_types` keeps its kind with
+    any new type. `problem` finds the part of an entry that contradicts a type. `keys` are the keys of its size, of its
+    list of sizes (also the field's name), and of its ranges.
     """
 
     steps: tuple[Callable[[TypeChange], tuple[str, ...]], ...] = ()

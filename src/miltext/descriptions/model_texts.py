@@ -88,7 +88,9 @@ def _unread(failure: ModelError, path: Path) -> ModelError:
 
 
 def is_description(text: str) -> bool:
-    """Return whether a text in TOML may be a description, by its keys; its reader reports text that is not TOML."""
+    """Return whether a text in TOML may be a description, by its keys; invalid TOML is reported later, by the
+    reader.
+    """
     try:
         table = read_toml(text)
     except NotToml:
@@ -128,7 +130,7 @@ def _head(model: Model) -> Spec:
 
 
 def _is_classifier(model: Model, head: Spec) -> bool:
-    """Return whether a model may have labels; the long text of a compiled one is read only if it has."""
+    """Return whether a model may have labels; this avoids reading the long text of a compiled model without labels."""
     if not model.is_compiled or "program" in vars(model):
         return True
     described = head.description

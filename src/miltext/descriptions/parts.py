@@ -43,7 +43,7 @@ UNKNOWN = "field "
 """The prefix of the names of fields that the schema lacks."""
 
 EMPTY = "set"
-"""The text for an empty message that is set."""
+"""The text for a present but empty message."""
 
 
 class MessageDifference(NamedTuple):
@@ -175,7 +175,7 @@ class PartList(Part):
 
     @property
     def parts(self) -> Mapping[str, Part]:
-        """The parts by keys of the map or names of messages, or else by place."""
+        """The parts by keys of the map or names of messages, otherwise by place."""
         return self._named[0]
 
     @property

@@ -50,7 +50,7 @@ class Updated(NamedTuple):
 
 
 def describe(program: Program, asked: Mapping[str, Sizes] | None = NO_SIZES) -> ModelDescription:
-    """Return a description of the program, with the sizes `asked` for its inputs.
+    """Return a description of the program, with the requested sizes of its inputs.
 
     If these are None, a `?` is any size from 1 on. Raise ModelError as `update` does.
     """
@@ -66,7 +66,8 @@ def own_head(
     description: ModelDescription | None = None,
     version: int | None = None,
 ) -> Spec:
-    """Return the Model message, without the program, of a program by itself: what is not given follows from it.
+    """Return the Model message, without the program, of a program by itself; omitted arguments are inferred from the
+    program.
 
     Raise ModelError as `describe` and `known_version` do.
     """
@@ -86,13 +87,13 @@ def update(
     *,
     keeps_names: bool = False,
 ) -> Updated:
-    """Update a description to a changed program, with the sizes `asked` for its inputs.
+    """Update a description to a changed program, with the requested sizes of its inputs.
 
-    An entry gets the new name of its feature, and keeps all parts that match the new type. Entries for new features are
-    made from the type; those for removed features are removed. After an edit that `keeps_names`, no feature counts as
-    renamed. A description without entries stays empty until there is a new feature, and then gets all entries. Raise
-    ModelError: MIL420 and MIL422 for a type that cannot be described, MIL424 for a value that is not an image any more,
-    MIL425 for impossible sizes, MIL452 for a `?` without a range.
+    An entry gets the new name of its feature, and keeps all parts that match the new type. Entries of new features are
+    made from their types; entries of removed features are removed. After an edit that `keeps_names`, no feature counts
+    as renamed. A description without entries stays empty until there is a new feature, and then gets all entries. Raise
+    ModelError: MIL420 and MIL422 for a type that cannot be described, MIL424 for a value that can no longer be an
+    image, MIL425 for impossible sizes, MIL452 for a `?` without a range.
     """
     sizes = by_function(asked or {}, after)
     known = counterparts(before, Version(after, program), keeps_names=keeps_names)
@@ -100,7 +101,7 @@ def update(
     if before.interfaces and not _says_anything(description):
         if not asked and not _has_more(after, known):
             return Updated(losses, known)
-        before, known = Version({}, None), {}  # else half of the model would be described
+        before, known = Version({}, None), {}  # otherwise half of the model would be described
     if description.functions or len(after) > 1 or _has_to_be_listed(program, before, after):
         described = _described_functions(description, before, after, known, losses)
     else:

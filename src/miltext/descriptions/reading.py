@@ -114,7 +114,7 @@ class _DescriptionReading:
             said = "this has no `type`" if kind is None else f'this one is "{kind}"'
             self.mistake(
                 codes.UNKNOWN_DESCRIPTION_KEY,
-                f"`{key}` goes with the type {' or '.join(types)}, and {said}",
+                f"`{key}` belongs to the type {' or '.join(types)}, and {said}",
                 (*at, key),
             )
         self.need_name(table, at)

@@ -1,7 +1,7 @@
 """The parts of a model around its program, as the tables of a description: plain values under the words of `words`.
 
-Each message is spelled in words as far as possible. The message read back from the words is compared with the original,
-and missing parts are added as bytes, so that nothing is lost.
+Each message is spelled in words if possible. The words are read back and compared with the original message, and
+missing parts are added as bytes, so that nothing is lost.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _say_description(spelled: _Spelled, around: Surroundings) -> None:
 
 
 class _Spelled:
-    """A table in progress, and the message that is read back from it."""
+    """An unfinished table, and the message with its contents."""
 
     def __init__(self, made: Message) -> None:
         self.made = made
@@ -134,7 +134,7 @@ def _metadata(metadata: Metadata) -> Table:
 
 
 def leftover(whole: Message, said: Message) -> bytes | None:
-    """Return the bytes that turn the message `said` into `whole` when they are merged into it; None if there are none.
+    """Return the bytes that make `whole` of the message `said` when merged into it; None if there are no such bytes.
 
     They are empty if `said` is complete, and contain the fields that differ; of messages, the differing parts.
     """
@@ -147,7 +147,7 @@ def leftover(whole: Message, said: Message) -> bytes | None:
 
 
 def _rest(whole: Whole, said: Whole) -> bytes:
-    """Return the concatenated fields of a message that are missing or different in another one."""
+    """Return the concatenated fields of a message that are missing or different in `said`."""
     rest = b""
     for name, part in whole.parts.items():
         there = said.parts.get(name)

@@ -22,8 +22,8 @@ class Surroundings:
     """The contents of a model's description.
 
     `head` is a Model message without its Type. `kind` is the name of that Type, `name` the model's name in the pipeline
-    around it, `stages` the models of a pipeline. `labels` are those of the classifiers, by the names of functions; the
-    empty name is for the function that the description itself describes. `at` is the way to it in TOML.
+    around it, `stages` the models of a pipeline. `labels` are the labels of the classifiers, by the names of functions;
+    the empty name is for the function that the description itself describes. `at` is the path of the table in TOML.
     """
 
     head: Spec
@@ -34,7 +34,7 @@ class Surroundings:
     at: tuple[str | int, ...] = ()
 
     def at_function(self, name: str) -> tuple[str | int, ...]:
-        """Return the way to the table of a function; to the model's own for the empty name."""
+        """Return the path of a function's table; for the empty name, the path of the model's own table."""
         names = [function.name for function in self.head.description.functions]
         return (*self.at, "function", names.index(name)) if name else self.at
 

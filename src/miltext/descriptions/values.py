@@ -82,7 +82,7 @@ def items(value: object, what: str) -> list[object]:
 
 
 def word(value: object, words: Iterable[str]) -> str:
-    """Return a string if it is one of some words. Raise Wrong."""
+    """Return a string if it is a known word. Raise Wrong."""
     known = [*words]
     written = text(value)
     if written in known:

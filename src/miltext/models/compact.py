@@ -1,8 +1,8 @@
-"""The compact form of a program, for people: a constant with one use is written in its place.
+"""The compact form of a program, for reading: a constant with one use replaces that use.
 
     tensor<fp16, [1, 8]> y = linear(bias = b, weight = tensor<fp16, [8, 8]>($elided(64, "sha256:...")), x = x);
 
-It is another Program, one with fewer operations that computes the same: to be read, not to be compiled.
+It is another Program, with fewer operations and the same results: it is for reading, not for compiling.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ VALUE = "val"
 
 
 def compact(program: Message) -> Program:
-    """Return a copy of a Program in which each constant with one use replaces that use, without names that repeat the
-    value's.
+    """Return a copy of a Program in which each constant with one use replaces that use.
 
-    A constant stays if its type differs from its value's, if it has attributes besides `val` and `name`, and if it is
-    an output of a block. Raise the errors of `own_copy`.
+    An operation's `name` that only repeats the name of its value is removed. A constant stays if its type differs from
+    its value's, if it has attributes besides `val` and `name`, and if it is an output of a block. Raise the errors of
+    `own_copy`.
     """
     graph = Graph(own_copy(program))
     for function in graph.functions.values():
@@ -57,10 +57,9 @@ def compact_pieces(
     on_unread: Callable[[WeightsError], object] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[str]:
-    """Yield the text of a model's program in compact form, in pieces; weights, and literals that the style omits, by
-    digests.
+    """Yield the text of a model's program in compact form, in pieces; digests replace weights and omitted literals.
 
-    A model without a known folder, from standard input, has its weights by their places. Raise WeightsError for an
+    Without a known folder, as from standard input, weights are shown by their places. Raise WeightsError for an
     unreadable weight, or call `on_unread` with it and show its place; and the errors of `compact`. `progress` gets the
     number of bytes of weights that were read.
     """
@@ -73,7 +72,7 @@ def compact_pieces(
 
 
 def _says_itself(operation: Operation) -> bool:
-    """Whether an operation's name is that of its first value; for a number coremltools makes `op_7` and `var_7`."""
+    """Whether an operation's name repeats the name of its first value; also `op_7` for `var_7`, as by coremltools."""
     if not operation.outputs:
         return False
     value = operation.outputs[0].name
@@ -81,9 +80,10 @@ def _says_itself(operation: Operation) -> bool:
 
 
 def fold(block: Block, folds: Callable[[Value, int], bool]) -> None:
-    """Replace the uses of constants of a block, and of its inner blocks, by their values: of constants for which
-    `folds` returns true for the value and the number of uses. Names with two definitions stay, and the outputs of
-    blocks.
+    """Replace the uses of constants in a block and its inner blocks by their values.
+
+    A constant is replaced if `folds` returns true for its value and its number of uses. Constants with a duplicate
+    name, and outputs of blocks, stay.
     """
     counts = Counter(value.name for value in block.defined())
     for op in [*block.walk()]:
@@ -96,7 +96,7 @@ def fold(block: Block, folds: Callable[[Value, int], bool]) -> None:
 
 
 def is_plain_constant(operation: Operation) -> bool:
-    """Return whether an operation is a `const` with nothing but its value, of its output's type, and its name."""
+    """Return whether an operation is a `const` with only a name and a value, which has the type of its output."""
     if operation.type != "const" or len(operation.outputs) != 1 or operation.inputs or operation.blocks:
         return False
     if VALUE not in operation.attributes or not {*operation.attributes} <= {VALUE, NAME}:

@@ -1,8 +1,8 @@
 """The `.mlpackage`: a folder whose Manifest.json names its `.mlmodel`.
 
-A package is read and written here. The manifest's form is coremltools 9.0's, `modelpackage/src/ModelPackage.cpp`: an
-item's path is relative to `Data/`, and the item named by `rootModelIdentifier` is the model. Other producers use other
-names, so only the manifest is followed.
+This module reads and writes packages. The form of the manifest is from coremltools 9.0,
+`modelpackage/src/ModelPackage.cpp`: an item's path is relative to `Data/`, and the item named by `rootModelIdentifier`
+is the model. Other producers use other names of files, so only the manifest counts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MODEL, WEIGHTS = "CoreML Model Specification", "CoreML Model Weights"
 
 
 class Item(NamedTuple):
-    """An item of a package: its path below `Data`, and the statement of its use, empty without one.
+    """An item of a package: its path below `Data`, and the description of its use, empty without one.
 
     `is_model` is true for the root model.
     """
@@ -54,7 +54,9 @@ def _printable(text: str) -> str:
 
 
 def items(folder: Path) -> list[Item]:
-    """Return the items of a package with a path, each path once, by their paths. Raise ModelError (MIL255)."""
+    """Return the items of a package that have a path, each path once, in the order of paths. Raise ModelError
+    (MIL255).
+    """
     manifest = _read_manifest(folder)
     found: dict[str, Item] = {}
     for name, item in manifest["itemInfoEntries"].items():
@@ -76,8 +78,9 @@ def model_file(folder: Path) -> Path:
 
 
 def by_paths(manifest: Json) -> Manifest:
-    """Return a manifest with paths in place of the identifiers, which are random. Raise ValueError for any other
-    object, or if items share a path.
+    """Return a manifest with paths in place of its random identifiers.
+
+    Raise ValueError for another object, or if items share a path.
     """
     try:
         paths = {name: item["path"] for name, item in manifest["itemInfoEntries"].items()}
@@ -123,10 +126,11 @@ MODEL_FILE = f"{AUTHOR}/model.mlmodel"
 
 
 def copy_folder(source: Path, target: Path, skipped: set[Path], progress: Progress | None = None) -> None:
-    """Copy a folder with all its contents, empty folders too, except for the files `skipped`, which are paths in it.
+    """Copy a folder with all its contents, including empty folders, except for the files `skipped`, which are paths in
+    it.
 
-    Raise OSError, and ModelError (MIL403) for links that lead outside or to folders, and for anything that is neither a
-    file nor a folder.
+    Raise OSError, and ModelError (MIL403) for links that lead outside or to folders, and for anything except files and
+    folders.
     """
     from miltext.files.writing import copy_file
 
@@ -180,10 +184,10 @@ def manifest_of(origin: Path | None) -> Manifest:
 def write_manifest(
     manifest: Manifest, package: Path, weights: Mapping[PurePosixPath, PurePosixPath], gone: Collection[Path]
 ) -> None:
-    """Write a manifest into a package with all other contents, and make the folders that it lists.
+    """Write the manifest of a package that has all its other contents, and make the missing folders in its list.
 
     `weights` are listed by their items, each by its path below `Data`, unless a listed item contains it; the files
-    `gone` are not listed any more.
+    `gone` are removed from the list.
     """
     import json
 
@@ -230,7 +234,7 @@ def _make_listed_folders(manifest: Manifest, data: Path) -> None:
 
 
 def _identifier(path: str) -> str:
-    """Return an item's identifier: always the same for a path, so that repeated builds are equal."""
+    """Return an item's identifier: a function of its path, so that repeated builds are equal."""
     import uuid
 
     return str(uuid.uuid5(uuid.NAMESPACE_URL, path))

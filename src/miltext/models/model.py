@@ -39,7 +39,7 @@ class Stage(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name for errors: a compiled model's own file, else the pipeline's file and the title."""
+        """The name for errors: the own file of a compiled model, otherwise the pipeline's file and the title."""
         has_own = not self.place or self.model.is_compiled
         return self.model.name if has_own else f"{self.model.name}, model {self.title}"
 
@@ -66,12 +66,13 @@ def _own_name(path: Path) -> str:
 class Model(ABC):
     """A Core ML model, or a bare program, as it was read.
 
-    `kind` is its source: `mil`, `mlmodel`, `mlpackage`, `mlmodelc`, `pb` or `txtpb`. `type` is the kind of model in it,
-    by the name of its field in `Model`: `mlProgram`, `pipeline`, and so on. `name` is its name in errors, `path` the
-    opened path (None for standard input), `model_path` the folder for `@model_path` (None if there is none), and
-    `pipeline_name` its name in the pipeline around it. `warnings` grows as properties are read. `interfaces` are the
-    inputs and outputs of the program's functions before any change, if a description goes with it; they are known after
-    the first use of `program`. `overlays` are those of a whole package, whose texts are in the description.
+    `kind` is the kind of its source: `mil`, `mlmodel`, `mlpackage`, `mlmodelc`, `pb` or `txtpb`. `type` is the kind of
+    model in it, by the name of its field in `Model`: `mlProgram`, `pipeline`, and so on. `name` is its name in errors,
+    `path` the opened path (None for standard input), `model_path` the folder for `@model_path` (None if there is none),
+    and `pipeline_name` its name in the pipeline around it. `warnings` grows as properties are read. `interfaces` are
+    the inputs and outputs of the program's functions before any change, if the model has a description; they are known
+    after the first use of `program`. `overlays` are the overlays of a whole package, whose texts are in the
+    description.
     """
 
     def __init__(
@@ -86,7 +87,7 @@ class Model(ABC):
         self.warnings: list[Diagnostic] = []
         self.interfaces: dict[str, Interface] = {}
         self.overlays: Overlays | None = None
-        self.keeps: object = None  # an object that must last as long as the model: a temporary folder
+        self.keeps: object = None  # an object with the model's lifetime: a temporary folder
         self.reopen: Callable[[], Model] | None = None  # reads the model once more from its source
 
     @cached_property
@@ -99,7 +100,7 @@ class Model(ABC):
 
     @property
     def text(self) -> str | None:
-        """The MIL text of its source: of a `.mil`, and the model.mil of an `.mlmodelc`."""
+        """The MIL text of its source: a `.mil`, or the model.mil of an `.mlmodelc`."""
         return None
 
     @property
@@ -150,7 +151,7 @@ class Model(ABC):
         model's own. `progress` gets the number of bytes of weights in each piece written. Return the warnings. Raise
         FileExistsError, OSError, and ModelError as `miltext.building.build.build` does.
 
-        The `program` is not checked, as a library writes its input unchanged: `miltext.build` checks it.
+        The `program` is not checked; `miltext.build` checks it.
         """
 
     @property
@@ -170,22 +171,22 @@ class Model(ABC):
 
     @property
     def is_whole(self) -> bool:
-        """Whether all models of a pipeline are there, and the kind of each is known."""
+        """Whether all models of a pipeline are present, and their kinds are known."""
         return True
 
     @property
     def pipeline_names(self) -> Sequence[str]:
-        """A pipeline's names for its models, in their order; not all of them need have a name."""
+        """A pipeline's names for its models, in their order; some may have no name."""
         return ()
 
     def stages(self, prefix: str = "") -> Iterator[Stage]:
-        """Yield each inner model, at any depth, before its own inner models; none unless this is a pipeline."""
+        """Yield each inner model, at any depth, before its own inner models; none if this is not a pipeline."""
         for index, model in enumerate(self.models):
             yield Stage(f"{prefix}{index}", model)
             yield from model.stages(f"{prefix}{index}/")
 
     def programs(self) -> list[Stage]:
-        """Return the ML Programs of a model: itself, or its pipelines' ones; none for another kind."""
+        """Return the ML Programs of a model: itself, or the programs in its pipelines; none for another kind."""
         return [stage for stage in (Stage("", self), *self.stages()) if stage.model.type == PROGRAM]
 
     def select_all(self) -> list[Stage]:

@@ -1,4 +1,4 @@
-"""Checks of the target of an output: a file of another kind, or the input, is not replaced."""
+"""Checks of an output's target: a file of another kind, or the input, is not replaced."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ ENDINGS = {
     ".mlpackage": "model",
     ".mlmodelc": "model",
 }
-"""The endings that decide the kind of a name; any other ending fits all kinds outside STRICT."""
+"""The endings that determine the kind of a name; any other ending fits all kinds outside STRICT."""
 
 STRICT = ("npz",)
-"""The kinds that do not fit a name with another ending, known or not."""
+"""The kinds whose names must have their own ending, or none."""
 
 _CALLED = {
     "mil": "MIL text",
@@ -65,7 +65,7 @@ PROGRAMS = ("mil", "pb", "txtpb")
 """The kinds of input that a model does not replace."""
 
 _HEAD = 1 << 16
-"""The bytes of a file for the examination of its kind."""
+"""The number of bytes that are read to determine a file's kind."""
 
 
 def _is_program(data: bytes) -> bool:
@@ -74,7 +74,7 @@ def _is_program(data: bytes) -> bool:
         made = Program.FromString(data)
         bare = Program(version=made.version, docString=made.docString)
         return bool(made.functions or made.attributes) or bare.SerializeToString() == data
-    except Exception:  # noqa: BLE001 - each of protobuf's backends has errors of its own
+    except Exception:  # noqa: BLE001 - each backend of protobuf has its own errors
         return False
 
 
@@ -85,11 +85,11 @@ _NOTE = re.compile(rb"# [^\n]*(?:: | -> )")
 _COUNT = re.compile(
     rb"[^\n]+: (?:added|removed|renamed from |interface changed|\d+ (?:operation|value|change|differ))",
 )
-"""How a difference begins that is told line by line; and the lines of one that has no other, or is counted."""
+"""Patterns: the beginning of a difference in lines; a line of a difference with only notes; a line of counts."""
 
 
 def _is_difference(data: bytes) -> bool:
-    """Whether it can be a difference that was told in lines."""
+    """Whether bytes may be a difference in lines."""
     lines = data.splitlines()
     alone = (all(map(pattern.match, lines)) for pattern in (_NOTE, _COUNT))
     return _DIFFERENCE.match(data) is not None or any(alone)
@@ -113,11 +113,11 @@ _IS: dict[str, Callable[[bytes], object]] = {
 
 
 def check_output(output: str, kind: str, *sources: str, force: bool | None = None) -> None:
-    """Refuse a file that may not be written with a `kind` of output made from `sources`; each may be `-`.
+    """Refuse a file that may not be replaced by a `kind` of output from `sources`; each may be `-`.
 
     With `force`, which is None for verbs without that option, anything except a folder is replaced, even a source;
     without it, nothing. Raise ModelError: MIL401 for a name of another kind, MIL402 for a source itself, a file inside
-    of it, and, without that option, an existing file with other contents. Raise FileExistsError for a file that --force
+    it, and, without that option, an existing file with other contents. Raise FileExistsError for a file that --force
     would replace, IsADirectoryError.
     """
     path = Path(output)
@@ -143,11 +143,10 @@ def _is_same_file(output: str, source: str) -> bool:
 
 
 def check_target(output: Path, force: bool, read: Iterable[Model]) -> None:
-    """Refuse a target that may not be written for a result made from the models `read`.
+    """Refuse a target that may not be replaced by a result from the models `read`.
 
     Raise FileExistsError for an existing one, unless `force`; ModelError (MIL402) for a target that cannot be replaced:
-    a folder that is not such a model, anything but a file for a file, and a target that contains an input or is inside
-    one.
+    a folder of another kind, anything except a file for a file, and a target that contains an input or is inside it.
     """
     real = Path(os.path.realpath(output))
     inputs = {Path(os.path.realpath(model.path)): model.kind for model in read if model.path}
@@ -169,7 +168,10 @@ def check_target(output: Path, force: bool, read: Iterable[Model]) -> None:
 
 
 def check_kept(output: Path, files: Iterable[Path]) -> None:
-    """Refuse a target that is a read file, one of `files`, or contains such a file. Raise ModelError (MIL402)."""
+    """Refuse a target that is a file among `files`, which were read, or contains such a file.
+
+    Raise ModelError (MIL402).
+    """
     if not output.exists():
         return
     target = output.stat()
@@ -182,7 +184,7 @@ def check_kept(output: Path, files: Iterable[Path]) -> None:
 
 
 def check_place(output: str, source: str) -> None:
-    """Refuse to write over `source`, a read file or `-`, or inside of it. Raise ModelError (MIL402)."""
+    """Refuse to write to `source`, a read file or `-`, or inside it. Raise ModelError (MIL402)."""
     try:
         read = os.fstat(0) if source == "-" else os.stat(source)
     except OSError:
@@ -192,12 +194,15 @@ def check_place(output: str, source: str) -> None:
 
 
 def _is_within(path: Path, status: os.stat_result) -> bool:
-    """Whether a path is the file or folder with such a status, or leads through it."""
+    """Whether a path is the file or folder with this status, or is inside it."""
     return any(each.exists() and os.path.samestat(each.stat(), status) for each in (path, *path.parents))
 
 
 def check_name(path: Path, kind: str) -> None:
-    """Refuse a name whose ending, or whose link's, is of another kind. Raise ModelError (MIL401)."""
+    """Refuse a name whose ending, or the ending of its link's target, belongs to another kind.
+
+    Raise ModelError (MIL401).
+    """
     is_other = kind in STRICT and path.suffix != "" and not _said(path)
     if _said(path) - {kind} or is_other:
         raise refusal(codes.WRONG_ENDING, f"this name does not fit {_CALLED[kind]}", str(path))

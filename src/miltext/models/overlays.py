@@ -1,11 +1,11 @@
 """The overlays of a package: JSON files whose texts stand over those in the model's own description.
 
-Xcode writes both when somebody edits a package there, with a copy of all texts, and `--` for an empty one. Each is an
-item of the manifest, found by its description. The form is read from public packages: tandyys/JanKenMonster
+Xcode writes both when a user edits a package there: a copy of all texts, with `--` for an empty one. Each is an item of
+the manifest, found by its description. The form is known from public packages: tandyys/JanKenMonster
 (`best.mlpackage`), kentslaney/sphere-detector (Apple's `DepthAnythingV2SmallF16.mlpackage`, with `States`), and
 moondream/ft-detect-skus-coreml on Hugging Face. The names of the metadata are the public keys of Core ML
 (`MLModelMetadataKeys.h`). In these packages an overlay differs from the model's own texts only in its `--`, so no
-public file shows how Core ML joins two that differ: here each stated text replaces that of the model, and no other text
+public file shows how Core ML joins different texts: here each stated text replaces the model's text, and no other text
 changes. Any other key or value is kept as it is.
 """
 
@@ -52,10 +52,10 @@ SIDES = {"Inputs": "input", "Outputs": "output", "States": "state", "TrainingInp
 SHORT = "MLFeatureShortDescription"
 
 MOST = 1 << 26
-"""The most bytes of an overlay; those of Xcode have a few thousand."""
+"""The most bytes of an overlay; Xcode writes a few thousand."""
 
 _DEEPEST = 32
-"""The deepest nesting of values in an overlay; those of Xcode have three levels."""
+"""The deepest nesting of values in an overlay; Xcode writes three levels."""
 
 Keys = tuple[str, ...]
 """The place of a text, by the keys from the outermost object inward."""
@@ -65,7 +65,7 @@ Renames = Mapping[str, Mapping[str, str]]
 
 
 class Overlay(NamedTuple):
-    """An overlay as it was read: its item, its file, and the object in it."""
+    """An overlay: its item, its file, and the object in it."""
 
     item: Item
     file: Path
@@ -102,7 +102,7 @@ class Overlay(NamedTuple):
         return {keys: value for keys, value in leaves.items() if keys not in known}
 
     def after(self, before: Mapping[Keys, str], now: Mapping[Keys, str], renames: Renames | None = None) -> Overlay:
-        """Return the overlay after an edit of the texts of a whole description; `renames` are by the keys of sides."""
+        """Return the overlay after an edit of the texts of a whole description; `renames` are by the keys of SIDES."""
         table = {key: deepcopy(value) for key, value in self.table.items()}
         for side in SIDES:
             if self.use == FEATURES and isinstance(table.get(side), dict):
@@ -125,9 +125,10 @@ class UnreadOverlay(NamedTuple):
 
 @dataclass
 class Overlays:
-    """The overlays of a package, none in most, over the `own` description of its model; `whole` is the result.
+    """The overlays of a package, usually none, over the `own` description of its model; `whole` is the resulting
+    description.
 
-    The `unread` ones change nothing.
+    Overlays in `unread` change nothing.
     """
 
     read: list[Overlay]
@@ -148,14 +149,17 @@ class Overlays:
 
     @property
     def hidden(self) -> dict[Keys, str]:
-        """The model's own texts that differ from the texts over them, by their places; an empty text is none."""
+        """The model's own texts that are replaced by other texts of overlays, by their places; empty texts do not
+        count.
+        """
         whole = texts_of(self.whole)
         return {keys: text for keys, text in texts_of(self.own).items() if text and text != whole.get(keys)}
 
     def split(self, described: ModelDescription, renames: Renames) -> tuple[ModelDescription, dict[str, bytes]]:
-        """Return the model's own description for an edited whole one, and the changed overlays, by the items' paths.
+        """Return the model's own description and the changed overlays, by the items' paths, for an edited whole
+        description.
 
-        A changed text is put into both. A text under an unchanged one stays.
+        A changed text is written to both. The model's own text stays if the overlay's text over it is unchanged.
         """
         if not self.read:
             return described, {}
@@ -198,7 +202,7 @@ def read_overlays(folder: Path, own: ModelDescription) -> Overlays:
 
 
 def _only(folder: Path, found: list[Item]) -> list[Overlay]:
-    """Return the overlay of one use, if there is one. Raise ModelError (MIL268)."""
+    """Return the only overlay of a use; None without one. Raise ModelError (MIL268)."""
     if len(found) > 1:
         paths = listed((item.name for item in found), "and")
         message = f"the package has several items called {found[0].use!r}, so none is applied: {paths}"
@@ -228,8 +232,9 @@ def _read(folder: Path, item: Item) -> Overlay:
 
 
 def parsed(data: bytes) -> Json:
-    """Return the value of JSON in which no object has a key twice, and each string is Unicode text. Raise ValueError
-    for any other data, and for deep nesting.
+    """Return the value of JSON with unique keys in each object, and with valid Unicode strings.
+
+    Raise ValueError for any other data, and for deep nesting.
     """
     value = json.loads(data, object_pairs_hook=_object)
     level = [value]
@@ -254,7 +259,7 @@ def _object(pairs: list[tuple[str, Json]]) -> Record:
 
 
 def written(table: Record) -> bytes:
-    """Return an object in the layout of Xcode, as the public packages have it."""
+    """Return an object in Xcode's layout, as in the public packages."""
     return _laid_out(table, "\n").replace("/", "\\/").encode()
 
 
@@ -295,14 +300,14 @@ def _leaves(value: Json, at: Keys) -> Iterator[tuple[Keys, Json]]:
 
 
 def _still_there(names: Mapping[str, str], side: str, now: Mapping[Keys, str]) -> dict[str, str]:
-    """Return the new names that features of a side have now."""
+    """Return the new names of the remaining features of a side."""
     return {old: new for old, new in names.items() if (side, new, SHORT) in now}
 
 
 def _renamed(
     entries: Record, side: str, names: Mapping[str, str], before: Mapping[Keys, str], now: Mapping[Keys, str]
 ) -> Record:
-    """Return the features of a side by their new names, without removed ones."""
+    """Return the features of a side by their new names, without removed features."""
     made: Record = {}
     for name, entry in entries.items():
         was_there, new = (side, name, SHORT) in before, names.get(name, name)
@@ -327,12 +332,12 @@ def _state(table: Record, keys: Keys, text: str | None, stated: str) -> None:
 
 
 def texts_of(described: ModelDescription) -> dict[Keys, str]:
-    """Return the texts of a description that an overlay may state, by their places; of features also empty ones."""
+    """Return the texts of a description that an overlay may state, by their places; for features, also empty texts."""
     metadata = described.metadata
     found: dict[Keys, str] = {(key,): getattr(metadata, field) for key, field in TEXTS.items()}
     found |= {(USERS, key): text for key, text in metadata.userDefined.items()}
     for side in SIDES:
-        for entry in reversed(_entries(described, side)):  # the first of a name counts
+        for entry in reversed(_entries(described, side)):  # the first feature of a name counts
             found[side, entry.name, SHORT] = entry.shortDescription
     return found
 
@@ -353,7 +358,7 @@ def put(described: ModelDescription, keys: Keys, text: str | None) -> None:
 
 
 def _entries(described: ModelDescription, side: str) -> list[FeatureDescription]:
-    """Return the entries of a side: of a model with several functions, of its default one."""
+    """Return the entries of a side; for a model with several functions, those of the default function."""
     field = SIDES[side]
     return [*getattr(described if field == "trainingInput" else features(described), field)]
 
@@ -363,5 +368,5 @@ def _is_feature(keys: Keys) -> bool:
 
 
 def spelled(keys: Iterable[str]) -> str:
-    """Return a place for people: `Inputs.image`."""
+    """Return the text of a place: `Inputs.image`."""
     return ".".join(key for key in keys if key != SHORT)

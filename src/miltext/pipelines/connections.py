@@ -1,8 +1,8 @@
 """The connections between the models of a pipeline.
 
-The connections are by name. An input of a model gets the last output of that name of the models before it, or else the
-pipeline's input. The pipeline's outputs are found in the same way at the end. Source: coremltools,
-`mlmodel/src/Validation/PipelineValidator.cpp`; the types that agree, `mlmodel/src/Comparison.cpp`.
+Features are connected by name. An input of a model gets the last earlier output of that name, otherwise the pipeline's
+input. The pipeline's outputs are found in the same way at the end. Sources: coremltools,
+`mlmodel/src/Validation/PipelineValidator.cpp`; for agreeing types, `mlmodel/src/Comparison.cpp`.
 """
 
 from __future__ import annotations
@@ -26,15 +26,17 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Model as Spec
 
 Entries: TypeAlias = "dict[str, FeatureDescription | None]"
-"""The description of each feature, by its name; None for a feature that a model names only inside."""
+"""The description of each feature, by its name; None for a feature that occurs only inside a model."""
 
 OUTER = -1
-"""The place of the pipeline itself, among its models' places: its inputs come first, and its outputs last."""
+"""The index of the pipeline itself, beside the indices of its models: its inputs come first, and its outputs last."""
 
 
 @dataclass(eq=False)
 class Connection:
-    """A feature in a pipeline: the place of its giver, None without one, and the places of its takers."""
+    """A feature in a pipeline: the index of the model that outputs it (None without one), and the indices of
+    its users.
+    """
 
     name: str
     giver: int | None
@@ -48,7 +50,7 @@ class PipelinePlace(NamedTuple):
     name: str = ""
 
     def inside(self, spec: Spec, index: int) -> PipelinePlace:
-        """Return the place of a model of the pipeline at this place."""
+        """Return the place of a model in the pipeline at this place."""
         pipeline = pipeline_of(spec, spec.WhichOneof("Type"))
         names = pipeline.names if pipeline else ()
         return PipelinePlace(f"{self.path}/{index}".lstrip("/"), names[index] if index < len(names) else "")
@@ -64,8 +66,8 @@ WHOLE = PipelinePlace()
 
 
 def places(way: Sequence[Spec]) -> list[tuple[int, PipelinePlace]]:
-    """Return the index in its pipeline and the place of each model in a sequence of nested ones, except for the first,
-    the outermost pipeline.
+    """Return the index in its pipeline and the place of each model in a sequence of nested models, except for the
+    first, the outermost pipeline.
     """
     found, place = [], WHOLE
     for spec, inner in pairwise(way):
@@ -119,8 +121,8 @@ def _by_name(entries: Iterable[FeatureDescription]) -> Entries:
 
 
 def connections(spec: Spec) -> list[Connection]:
-    """Return the connections of a pipeline in the order of their givers; one without a giver is at its first
-    taker.
+    """Return the connections of a pipeline in the order of their sources; a feature without a source is at its first
+    user.
     """
     found: list[Connection] = []
     there: dict[str, Connection] = {}
@@ -144,9 +146,9 @@ def connections(spec: Spec) -> list[Connection]:
 
 
 def agree(one: FeatureType, other: FeatureType) -> bool:
-    """Return whether a value of one type can be taken as the other, sizes of flexible shapes aside.
+    """Return whether a value of one type is accepted as the other, apart from sizes of flexible shapes.
 
-    An array without a described shape, such as an output of flexible shape, has any.
+    An array without a described shape, such as an output of flexible shape, agrees with every shape.
     """
     kind = one.WhichOneof("Type")
     if kind != other.WhichOneof("Type"):

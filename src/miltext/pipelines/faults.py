@@ -1,4 +1,4 @@
-"""The faults in the connections of a pipeline: a feature without a giver, or taken in another type."""
+"""The faults in the connections of a pipeline: a feature without a source, or used as another type."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 
 class Fault(NamedTuple):
-    """A fault: its code, its message, and the path of the model with the unmatched input. `tells`, its identity, does
-    not change with the names of stages.
+    """A fault: its code, its message, and the path of the model with the unmatched input.
+
+    `tells` is its identity, independent of the names of stages.
     """
 
     code: str
@@ -50,13 +51,13 @@ def faults(spec: Spec, place: PipelinePlace = WHOLE) -> Iterator[Fault]:
 
 
 def faults_in(model: Model) -> Iterator[Fault]:
-    """Yield the faults in the connections of a model that was read, if it is a pipeline with all of its models."""
+    """Yield the faults in the connections of an opened model, if it is a pipeline with all of its models."""
     if model.is_pipeline and model.is_whole:
         yield from faults(message_of(model))
 
 
 def message_of(model: Model) -> Spec:
-    """Return the Model message of a model; of a compiled one, as far as it states inputs and outputs."""
+    """Return the Model message of a model; for a compiled model, a message with its known inputs and outputs."""
     if model.spec is not None:
         return model.spec
     made = Spec(description=model.description)
@@ -93,7 +94,7 @@ def _of_connection(spec: Spec, connection: Connection, place: PipelinePlace) -> 
 
 
 def _is_needed(spec: Spec, name: str, taker: int) -> bool:
-    """Whether a taker needs the feature: not for an optional input, or a pure training input."""
+    """Whether a user needs the feature: not for an optional input, or a pure training input."""
     if taker == OUTER:
         return True
     listed = features(stages(spec)[taker].description)

@@ -1,8 +1,8 @@
-"""The names of features inside models that are not ML Programs, beside the description.
+"""The names of features inside other models than ML Programs, apart from the description.
 
-miltext does not declare the messages of these kinds; this table contains the numbers of their fields with such names.
-Source: the descriptors of coremltools 9.0, `NonMaximumSuppression.proto`, `NeuralNetwork.proto` and so on. A kind with
-an empty row uses its description alone.
+miltext does not declare the messages of these kinds; this table contains the numbers of their fields with names of
+features. Source: the descriptors of coremltools 9.0, `NonMaximumSuppression.proto`, `NeuralNetwork.proto` and so on. A
+kind with an empty row has such names only in its description.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Model as Spec
 
 Fields: TypeAlias = "dict[int, Any]"
-"""The fields of a message: the role of the name in a field, or the Fields of the inner message."""
+"""The fields of a message, by number: the role of the name in the field, or the Fields of the inner message."""
 
 Rename: TypeAlias = Callable[[str, str], str]
 """A function that returns the new name for a role and a name."""
 
 TAKEN, GIVEN, BLOB = "taken", "given", "blob"
-"""The roles of a name: of an input, of an output, and of a value inside a neural network, which may be both."""
+"""The roles of a name: an input, an output, or a value inside a neural network, which may be either."""
 
 _LOSS = {1: BLOB, 2: BLOB}
 _LAYER: Fields = {2: BLOB, 3: BLOB}
@@ -70,13 +70,13 @@ file, and a `serializedModel` in bytes that only Core ML reads.
 """
 
 NETWORKS = ("neuralNetwork", "neuralNetworkClassifier", "neuralNetworkRegressor")
-"""The kinds with names of values, which may be large, and no others."""
+"""The kinds whose names are names of values; such models may be large."""
 
 _NUMBERS = {kind: number for number, kind in MODEL_KINDS.items()}
 
 
 def inner_names(spec: Spec, role: str) -> list[str]:
-    """Return the names of a role inside a model of such a kind, without empty ones.
+    """Return the names of a role inside a model of a kind in the table, without empty names.
 
     A model of another kind has none here. Raise ModelError (MIL253) for damaged bytes.
     """
@@ -94,7 +94,7 @@ def inner_names(spec: Spec, role: str) -> list[str]:
 
 
 def rename_inside(spec: Spec, rename: Rename) -> None:
-    """Rename the features inside a model of such a kind; all its other bytes stay. Raise as `inner_names`."""
+    """Rename the features inside a model of a kind in the table; all other bytes stay. Raise as `inner_names`."""
     kind = kind_of_model(spec) or ""
     if INNER_NAMES.get(kind):
         spec.ParseFromString(_of_kind(spec, kind, rename))

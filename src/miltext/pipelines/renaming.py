@@ -1,6 +1,6 @@
-"""New names for the inputs and outputs of a model: in its description and inside it, through all models of a pipeline.
+"""Renaming of the inputs and outputs of a model: in its description and inside it, through all models of a pipeline.
 
-Only names change: each model keeps its connections, and every other byte. A name already in use on the way is refused,
+Only names change: each model keeps its connections and all other bytes. A name that is already in use there is refused,
 as is a model with unknown inner names.
 """
 
@@ -49,17 +49,16 @@ class Renames(NamedTuple):
 
     @property
     def all(self) -> Names:
-        """The names of both sides, for a model that does not distinguish them inside."""
+        """The new names of both sides together, for a model that does not distinguish them inside."""
         return {**self.taken, **self.given}
 
 
 def rename_features(way: Sequence[Spec], names: Names) -> None:
-    """Rename features of the last model of a way: inputs, outputs, and in a pipeline the connections of its models. In
-    an ML Program, any value can be renamed.
+    """Rename features of the last model in a path: inputs, outputs, and in a pipeline the connections of its models.
 
-    An input or output is renamed in the pipelines around the model, too, as far out as it is connected. `names` may
-    exchange names. Raise ModelError: MIL430 for an unknown name, MIL431 for a taken or empty one, MIL458 for a model
-    that cannot be renamed inside.
+    In an ML Program, any value can be renamed. An input or output is also renamed in each enclosing pipeline to which
+    it is connected. `names` may exchange names. Raise ModelError: MIL430 for an unknown name, MIL431 for a taken or
+    empty one, MIL458 for a model that cannot be renamed inside.
     """
     scopes = [WHOLE, *(place for _, place in places(way))]
     while len(way) > 1 and names.keys() <= {*taken(way[-1]), *given(way[-1])}:
@@ -85,7 +84,8 @@ def rename_connections(
     place: PipelinePlace,
     but: int | None = None,
 ) -> Renames:
-    """Rename connections of a pipeline, in it and in its models, except in the model at `but`, which has them already.
+    """Rename connections of a pipeline, in it and in its models, except in the model at `but`, which has the new names
+    already.
 
     `found` are all connections. Return the new names of the pipeline's own features. Raise as `rename_features` does.
     """
@@ -103,7 +103,7 @@ def rename_connections(
 
 
 def _of(chosen: Mapping[Connection, str], index: int) -> Renames:
-    """Return the new names of connections for the takers and givers at a place."""
+    """Return the new names of the inputs and outputs of the model at an index."""
     return Renames(
         {each.name: new for each, new in chosen.items() if index in each.takers},
         {each.name: new for each, new in chosen.items() if each.giver == index},
@@ -154,7 +154,7 @@ def _rename_inside(spec: Spec, renames: Renames, place: PipelinePlace) -> None:
 
 
 def _refuse_two_names(spec: Spec, renames: Renames, place: PipelinePlace) -> None:
-    """Refuse different names for the input and the output of a single value."""
+    """Refuse different names for an input and an output that are the same value."""
     for name in taken(spec).keys() & given(spec).keys():
         if renames.taken.get(name, name) != renames.given.get(name, name):
             raise _two_names(name, place)
@@ -198,12 +198,12 @@ def _unknown(name: str, there: set[str], spec: Spec, place: PipelinePlace) -> Mo
     for index, model in enumerate(stages(spec)):
         if name in (*_own_names(model), *(each.name for each in connections(model))):
             inner = place.inside(spec, index)
-            notes.append(Note(f"it is inside of {inner}: choose that with --model {inner.path}"))
+            notes.append(Note(f"it is inside {inner}: choose this model with --model {inner.path}"))
     return refusal(codes.UNKNOWN_NAME, f"unknown {noun} `{name}`", None, *notes)
 
 
 def name_in_use(spec: Spec, connection: Connection, name: str, place: PipelinePlace) -> ModelError:
-    """Return the error for a new name that a connection already has: with its giver, or else its first taker."""
+    """Return the error for a new name that a connection already has, with its source, otherwise its first user."""
     there = connection.giver if connection.giver is not None else connection.takers[0]
     if there == OUTER:
         who = f"it is an {'input' if connection.giver == OUTER else 'output'}"
@@ -222,8 +222,8 @@ def _list(names: Names) -> str:
 def rename_values(program: Program, names: Mapping[str, str], place: object) -> None:
     """Rename the values of a Program, by their old names, which may be exchanged.
 
-    Each function with such a value is changed. Raise ModelError (MIL431) for a new name that another value of it has;
-    `place` is the model's name in the error.
+    Each function with such a value is changed. Raise ModelError (MIL431) for a new name of another value in the
+    function; `place` is the model's name in the error.
     """
     graph = Graph(program)
     for function_name, function in graph.functions.items():

@@ -1,4 +1,4 @@
-"""The ML Program of a pipeline that takes the pipeline's own inputs."""
+"""The ML Program in a pipeline that uses the pipeline's own inputs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def only_taker(pipeline: Model, names: Iterable[str]) -> str | None:
-    """Return the path, such as `1/0`, of the ML Program that alone takes these inputs of a pipeline; None if there is
-    none.
+    """Return the path, such as `1/0`, of the ML Program that is the only user of these inputs of a pipeline; None
+    without such a program.
     """
     found = {_taker(pipeline, name) for name in names}
     return found.pop() if len(found) == 1 else None

@@ -1,4 +1,4 @@
-"""The words for a feature's type in a message: `fp32 [1, 4]`, `an image of 64 x 32, RGB`."""
+"""The form of a feature's type in a message: `fp32 [1, 4]`, `an image of 64 x 32, RGB`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FLEXIBLE = {"shapeRange": " in ranges", "enumeratedShapes": " among others"}
 
 
 def type_words(feature_type: FeatureType) -> str:
-    """Return the words for a type."""
+    """Return the form of a type in a message."""
     kind = feature_type.WhichOneof("Type") or ""
     words = KINDS.get(kind, "nothing")
     if kind == "multiArrayType":

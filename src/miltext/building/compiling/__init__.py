@@ -1,1 +1,1 @@
-"""Compiled models: the folder that Apple's compiler would write for a model."""
+"""Compiling: the folder that Apple's compiler would write for a model."""

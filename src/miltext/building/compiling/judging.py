@@ -1,4 +1,6 @@
-"""The judgment of a compiled model: its obstacles, the facts that it cannot hold, and its unproven parts."""
+"""Checks before compiling: the errors that prevent it, the facts that a compiled model cannot hold, and its unproven
+parts.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ COMPILED = ("mlProgram", "pipeline")
 
 
 def refuse_kinds(model: Model) -> None:
-    """Refuse a model of a kind with an unknown compiled form, before anything is made of it (MIL440)."""
+    """Refuse a model of a kind with an unknown compiled form, before it is converted (MIL440)."""
     if model.type not in COMPILED:
         message = f"a model of the kind `{model.type}` cannot be compiled here: its compiled form is not known"
         raise refusal(codes.UNCOMPILABLE_MODEL, message, model.name)
@@ -43,7 +45,7 @@ def refuse_kinds(model: Model) -> None:
 
 
 def refuse(new: NewModel, choices: BuildChoices) -> None:
-    """Refuse a model that cannot be compiled, or not by these choices: MIL440, MIL441, MIL454, MIL215, MIL302."""
+    """Refuse a model that cannot be compiled with these choices: MIL440, MIL441, MIL454, MIL215, MIL302."""
     wheres = ["", *(f" of the model {index}" for index in range(len(stages(new.spec))))]
     for each, where in zip((new.spec, *stages(new.spec)), wheres, strict=True):
         if (version := each.specificationVersion) < 1:
@@ -52,7 +54,7 @@ def refuse(new: NewModel, choices: BuildChoices) -> None:
     if not all(program.functions for program in ml_programs(new.spec)):
         raise refusal(codes.UNCOMPILABLE_MODEL, "the program has no functions")
     for failure in new.missing.values():
-        failure.path = None  # the model lacks the file, and the folder around an .mlmodel has any name
+        failure.path = None  # only a package has such a name: the folder of an .mlmodel may have any name
         raise failure
     if choices.versions is not None:
         choices.versions.entries()
@@ -65,7 +67,7 @@ def refuse(new: NewModel, choices: BuildChoices) -> None:
 
 
 def warnings_of(new: NewModel, shown: Sequence[Doubt]) -> Iterator[Diagnostic]:
-    """Yield warnings about lost facts of a model, and about unproven parts; `shown` are the doubts in its
+    """Yield warnings about lost facts of a model, and about unproven parts; `shown` are the doubts about its
     `metadata.json`.
     """
     if lost := unheld_of(new):
@@ -90,7 +92,7 @@ def _doubts(spec: Spec) -> Iterator[Doubt]:
 
 
 def _overlaid(new: NewModel) -> Iterator[Doubt]:
-    """Yield the doubt about the texts of a package whose overlays have other texts than its model."""
+    """Yield the doubt about texts of overlays that differ from the texts of the model."""
     if new.overlays is not None and new.overlays.whole != new.overlays.own:
         yield Doubt("the texts of overlays that differ from the model's own")
 
@@ -99,18 +101,18 @@ def _distinct(doubts: Iterable[Doubt]) -> list[str]:
     return sorted({str(doubt) for doubt in doubts})
 
 
-# ---- parts that no file of a compiled model holds
+# ---- parts that no file of a compiled model contains
 
 
 _HELD = ("specificationVersion", "description")
 """The fields of a Model in `coremldata.bin`, beside its Type's.
 
-The program is a text, which refuses unknown fields, and of a pipeline there are the models and their names.
+A program becomes a text, which refuses unknown fields; a pipeline is kept as its models and their names.
 """
 
 
 def unheld_of(new: NewModel) -> list[str]:
-    """Return the lost parts of a model to write, its functions' own shapes included."""
+    """Return the lost parts of a model to write, including its functions' own shapes."""
     is_piped = bool(new.spec.pipeline.models)
     shapes = [
         f"`{ATTRIBUTE}` of `{name}`{f' of the model {index}' if is_piped else ''}, which is made of the description"

@@ -49,7 +49,7 @@ OWN_FILES = (TEXT, FILE_NAME, METADATA, "analytics", "modelNames")
 def write_compiled(new: NewModel, output: Path, choices: BuildChoices) -> list[Diagnostic]:
     """Write a model as an `.mlmodelc`; return warnings about lost facts and unproven parts.
 
-    An existing one is replaced when all is written, if the choices allow it. Raise FileExistsError, OSError,
+    If the choices allow it, an existing folder is replaced after all files are written. Raise FileExistsError, OSError,
     WeightsError, PrintError, and ModelError as `refuse` does, and MIL301, MIL405, and MIL454 for omissions of the
     compiler.
     """
@@ -61,7 +61,7 @@ def write_compiled(new: NewModel, output: Path, choices: BuildChoices) -> list[D
         left_out = _write_model(new.spec, made, choices)
         if choices.no_loss and left_out:
             raise refusal(codes.DESCRIPTION_LOSS, "; ".join(each.message for each in left_out))
-        shown = metadata(new.spec, output.stem)  # of what is stored by now
+        shown = metadata(new.spec, output.stem)  # of the values stored by now
         write_new(made / METADATA, [shown.text.encode()])
         _write_analytics(new.spec, made, analytics.details_of(_source(new)))
         staging.commit()
@@ -82,9 +82,9 @@ def compiled_work(new: NewModel) -> int:
 
 
 def _make_folders(new: NewModel, spec: Spec, folder: Path, progress: Progress | None, written: dict[str, Path]) -> None:
-    """Make the folder of a model and of its stages, with their weight files: values to store get their places.
+    """Make the folders of a model and its stages, with their weight files; values to store get their offsets.
 
-    A file of several stages is `written` once, and then copied.
+    A file of several stages is written once and then copied; `written` contains the files so far.
     """
     folder.mkdir()
     for index, stage in enumerate(stages(spec)):
@@ -101,7 +101,7 @@ def _make_folders(new: NewModel, spec: Spec, folder: Path, progress: Progress | 
 
 
 def _weights(new: NewModel, spec: Spec) -> set[str]:
-    """Return the existing weight files of a model itself, by their paths below `@model_path`."""
+    """Return the paths below `@model_path` of the existing weight files of a model, without its stages."""
     if kind_of_model(spec) != PROGRAM:
         return set()
     names = {held.value.blobFileValue.fileName.partition("/")[2] for held in blob_values(spec.mlProgram)}
@@ -145,7 +145,7 @@ def _about(index: int, found: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 @contextmanager
 def _told_of(index: int) -> Iterator[None]:
-    """Make errors in a `with` block name the model of the pipeline."""
+    """Return a `with` block whose errors name the model of the pipeline."""
     try:
         yield
     except MiltextError as failure:
@@ -154,7 +154,7 @@ def _told_of(index: int) -> Iterator[None]:
 
 
 def _reordered(spec: Spec) -> list[Diagnostic]:
-    """Return a warning about functions whose order of inputs neither text nor description restores."""
+    """Return a warning about functions whose order of inputs is lost, as neither text nor description contains it."""
     made = Spec(description=spec.description)
     for name in spec.mlProgram.functions if kind_of_model(spec) == PROGRAM else ():
         inputs = sorted(spec.mlProgram.functions[name].inputs, key=lambda value: value.name.encode())
@@ -177,7 +177,7 @@ def _write_analytics(spec: Spec, folder: Path, details: analytics.Tables | None)
 def _source(new: NewModel) -> tuple[bytes, str]:
     """Return the bytes of the compiled `.mlmodel`, and its name without the ending.
 
-    It is the model's own file if unchanged, else a package's.
+    They are from the model's own file if it is unchanged, otherwise from the file in a package.
     """
     data = serialized(uncompiled(new))
     if new.origin is not None and (origin := unedited(data, new.origin)) is not None:
@@ -185,14 +185,14 @@ def _source(new: NewModel) -> tuple[bytes, str]:
     return data, place_of(new).stem
 
 
-# ---- what Apple's compiler adds
+# ---- the additions of Apple's compiler
 
 
 def restate(new: NewModel) -> None:
-    """Give the programs of a once compiled model its compiler's entries, and the shapes of functions with an unchanged
-    description: their keys are unpublished hashes.
+    """Restore the former compiler's entries in the programs of a decompiled model, and the shapes of functions with an
+    unchanged description: their keys are unpublished hashes.
 
-    Shapes of the model's own move to `own_shapes`, and stay in the program if they agree with the description.
+    The model's own shapes move to `own_shapes`, and stay in the program if they agree with the description.
     """
     if not new.added:
         new.own_shapes = [take_shapes(program) for program in ml_programs(new.spec)]
@@ -222,7 +222,7 @@ def _restate_entries(spec: Spec, added: Added) -> None:
 
 
 def uncompiled(new: NewModel) -> Spec:
-    """Return the message of a model as in a package."""
+    """Return the message of a model in the form for a package."""
     if not new.added and not any(new.own_shapes):
         return own_model(new)
     spec = deepcopy(own_model(new))
