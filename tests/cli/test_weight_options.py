@@ -75,7 +75,7 @@ def test_two_packages_become_one(name: str, given: str, packages: Path) -> None:
     assert [line[:10] for line in shown.splitlines()] == ["+ function", "+ input x ", "+ output w"]
     assert [each[0] for each in held_weights(packages / "AB.mlpackage").values()] == [1, 2, 2, 3]
     arguments = ["build", "AB.mlpackage", "--prune-weights", "-o", "Small.mlpackage"]
-    assert done(*arguments).startswith("AB.mlpackage: note[MIL312]: 192 of 800 bytes of weights were left out")
+    assert done(*arguments).startswith("AB.mlpackage: note[MIL312]: 192 of 800 bytes of weights were removed")
     assert [each[0] for each in held_weights(packages / "Small.mlpackage").values()] == [1, 2, 2, 3]
 
 

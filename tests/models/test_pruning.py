@@ -91,7 +91,7 @@ def test_the_records_that_stay(
 def test_what_needs_all_of_its_weights_is_written_as_before(tmp_path: Path) -> None:
     offsets = write_weights(tmp_path / WEIGHT, [numbers(1), numbers(2)])
     (told,) = build(text_model(cut(offsets, 0, 1), tmp_path), tmp_path / "A.mlpackage", prune_weights=True)
-    assert told == f"all of the {64 + 2 * RECORD - 48:,} bytes of weights are used: none were left out"
+    assert told == f"all of the {64 + 2 * RECORD - 48:,} bytes of weights are used: none were removed"
     assert (tmp_path / "A.mlpackage" / DATA / WEIGHT).read_bytes() == (tmp_path / WEIGHT).read_bytes()
 
 

@@ -171,7 +171,7 @@ def _keep(new: NewModel, file: _File, is_shared: bool) -> int:
 def _left_out(size: int, total: int) -> Diagnostic:
     if not size:
         return Diagnostic(
-            "note", codes.UNUSED_WEIGHTS, f"all of the {total:,} bytes of weights are used: none were left out"
+            "note", codes.UNUSED_WEIGHTS, f"all of the {total:,} bytes of weights are used: none were removed"
         )
     return Diagnostic(
         "note", codes.UNUSED_WEIGHTS, f"{size:,} of {total:,} bytes of weights were removed: nothing uses them"
