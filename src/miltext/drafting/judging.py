@@ -48,7 +48,7 @@ COMPILED_SO = Note("it is compiled so; --description describes the model anew")
 class Written(NamedTuple):
     """A program to be written, its `model`, and the name of that in errors.
 
-    `before` returns the program before, None if there was none. A program that `is_edited` is not the program of the
+    `before` returns the earlier program, None if there was none. A program that `is_edited` is not the program of the
     model's text.
     """
 
@@ -62,7 +62,7 @@ class Written(NamedTuple):
 def judge(new: NewModel, source: Model, output: Path, choices: BuildChoices) -> list[Diagnostic]:
     """Return the findings of `check` in the programs of a model prepared from `source`, which are warnings.
 
-    There are none if the choices want no check. Spans point into the text of the source, if it has one. Raise
+    The result is empty if the choices disable the check. Spans point into the text of the source, if it has one. Raise
     ParseError or ModelError, with all findings in a program, for errors that its original does not have.
     """
     told: list[Diagnostic] = []
@@ -93,7 +93,7 @@ def judge_compiled(new: NewModel, output: Path, choices: BuildChoices) -> Iterat
 
 
 def refuse_text(source: Model, choices: BuildChoices, failure: MiltextError) -> None:
-    """Refuse a text without an original for its findings of `check`, where another failure prevented a build.
+    """Refuse a text without an original for the findings of `check`, after another failure prevented a build.
 
     Errors of a text come before errors of a model. Raise ParseError with all findings, unless the first error is the
     failure.
@@ -108,11 +108,11 @@ def refuse_text(source: Model, choices: BuildChoices, failure: MiltextError) -> 
         raise ParseError(found, text=source.text, path=source.name) from failure
 
 
-def _is_same(found: Diagnostic, said: Diagnostic) -> bool:
-    """Return whether two errors are the same; `said` may have a closer place."""
-    if found.span is None or said.span is None:
-        return (found.code, found.span) == (said.code, said.span)
-    return found.code == said.code and found.span.start <= said.span.start and said.span.end <= found.span.end
+def _is_same(found: Diagnostic, raised: Diagnostic) -> bool:
+    """Return whether two errors are the same; `raised` may have a closer place."""
+    if found.span is None or raised.span is None:
+        return (found.code, found.span) == (raised.code, raised.span)
+    return found.code == raised.code and found.span.start <= raised.span.start and raised.span.end <= found.span.end
 
 
 def judge_draft(found: list[Diagnostic], source: Model, choices: BuildChoices) -> None:
@@ -130,7 +130,7 @@ def judge_draft(found: list[Diagnostic], source: Model, choices: BuildChoices) -
 
 
 def _is_taken(counts: Counter[str], message: str) -> bool:
-    """Take one use of a message out of the counts, and return whether there was one."""
+    """Remove one use of a message from the counts, and return whether there was one."""
     counts[message] -= 1
     return counts[message] >= 0
 

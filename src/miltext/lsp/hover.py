@@ -42,7 +42,7 @@ def _shown(view: View, said: str, start: int, end: int) -> lsp.Hover:
 
 
 def _described(view: View, phrases: list[Node]) -> str | None:
-    """Return the facts about the last of some phrases, each of which is in the one before."""
+    """Return the facts about the last of some phrases, each inside the phrase before."""
     *outside, around, phrase = phrases
     if phrase.name == "DTYPE" and phrase.token in BY_NAME:
         dtype = BY_NAME[phrase.token]

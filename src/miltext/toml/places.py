@@ -1,7 +1,7 @@
 """Places in a text of TOML: of the value, the key or the table at the end of a way.
 
-tomlkit keeps a text as it is, but does not report places. So a mark replaces the value, and is looked for in the new
-text of the block around it.
+tomlkit keeps a text as it is, but does not report places. So a mark replaces the value, and its place is found in the
+new text of the block around it.
 """
 
 from __future__ import annotations

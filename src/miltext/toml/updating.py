@@ -144,7 +144,7 @@ def _update_tables(node: _Node, key: str, values: list[Table], way: str, listed:
 
 
 def _paired(there: list[_Node], values: list[Table]) -> list[_Node | None]:
-    """Return the table of the text for each of some values: the table with its name, else the next unpaired one."""
+    """Return the table of the text for each value: the table of the same name, or else the next unpaired table."""
     left = [(read_toml(node.body).get("name"), node) for node in there]
     paired: list[_Node | None] = []
     for value in values:
