@@ -28,7 +28,7 @@ class _BuildRequest(BuildOptions):
 
 
 @taking(_BuildRequest)
-def build(asked: _BuildRequest) -> list[Diagnostic]:
+def build(requested: _BuildRequest) -> list[Diagnostic]:
     """Write an `.mlpackage`, `.mlmodel` or `.mlmodelc` with the program of `source`; return its warnings.
 
     `source` and `original` are models, or paths of models. With `original`, all else comes from that model:
@@ -64,8 +64,8 @@ def build(asked: _BuildRequest) -> list[Diagnostic]:
     ModelError: MIL25x for the models that are read, MIL4xx for reasons that prevent this build (MIL47x: in the
     description), and the findings in a program that is not text.
     """
-    source, original = _opened(asked.source), None if asked.original is None else _opened(asked.original)
-    return build_as_chosen(source, Path(asked.output), BuildChoices.of(asked, original=original))
+    source, original = _opened(requested.source), None if requested.original is None else _opened(requested.original)
+    return build_as_chosen(source, Path(requested.output), BuildChoices.of(requested, original=original))
 
 
 def _opened(source: Model | str | os.PathLike[str]) -> Model:

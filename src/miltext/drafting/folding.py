@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Operation, Program, Value
 
 LONGEST = 64
-"""The most characters of a literal with one use that is written at its use."""
+"""The most characters of a literal written at its only use."""
 
 SHORT = 16
-"""The most characters of a literal with several uses that is written at each use."""
+"""The most characters of a literal written at each of several uses."""
 
 _ENDING = re.compile(r"(?<=.)(_cast|_to)_(fp16|fp32)(?=(_\d+)?$)")
 """The ending that coremltools adds to the name of a value when it changes its data type."""

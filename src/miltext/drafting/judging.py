@@ -65,7 +65,7 @@ def judge(new: NewModel, source: Model, output: Path, choices: BuildChoices) -> 
     The result is empty if the choices disable the check. Spans point into the text of the source, if it has one. Raise
     ParseError or ModelError, with all findings in a program, for errors that its original does not have.
     """
-    told: list[Diagnostic] = []
+    reported: list[Diagnostic] = []
     for written in _written(new, source, choices) if choices.check else ():
         findings = _once(_beside_original(_findings(written.program, written.model.text), written))
         text = _text_of(written, is_needed=bool(findings))
@@ -73,8 +73,8 @@ def judge(new: NewModel, source: Model, output: Path, choices: BuildChoices) -> 
         if _errors(found):
             refused = ParseError if text is not None and text == source.text else ModelError
             raise refused(_with_way_out(found), text=text, path=written.name)
-        told += found if text == source.text else [_unplaced(each, text, written.name) for each in found]
-    return [*told, *judge_compiled(new, output, choices)]
+        reported += found if text == source.text else [_unplaced(each, text, written.name) for each in found]
+    return [*reported, *judge_compiled(new, output, choices)]
 
 
 def judge_compiled(new: NewModel, output: Path, choices: BuildChoices) -> Iterator[Diagnostic]:
@@ -125,8 +125,8 @@ def judge_draft(found: list[Diagnostic], source: Model, choices: BuildChoices) -
     known = Counter(each.message for each in (findings_in(original) if original is not None else ()))
     new = [each for each in unknown if not _is_taken(known, each.message)]
     if new:
-        told = [each._replace(severity="error") if each in new else each for each in found]
-        raise ParseError(_with_way_out(told), text=source.text, path=source.name)
+        reported = [each._replace(severity="error") if each in new else each for each in found]
+        raise ParseError(_with_way_out(reported), text=source.text, path=source.name)
 
 
 def _is_taken(counts: Counter[str], message: str) -> bool:
@@ -192,11 +192,11 @@ def _beside_original(findings: list[Finding], written: Written) -> list[Finding]
 
 def _once(findings: list[Finding]) -> list[Finding]:
     """Return the findings with one for each undefined name in a function, of each severity."""
-    told: dict[Hashable, Finding] = {}
+    reported: dict[Hashable, Finding] = {}
     for nth, each in enumerate(findings):
         is_use = each.code in MISSING_NAMES
-        told.setdefault((each.path[:4], each.code, each.severity, each.message) if is_use else nth, each)
-    return [*told.values()]
+        reported.setdefault((each.path[:4], each.code, each.severity, each.message) if is_use else nth, each)
+    return [*reported.values()]
 
 
 def _both(finding: Finding) -> Hashable:

@@ -117,7 +117,7 @@ class _Omission(UsualWalk):
         return place[:STATEMENT] in self.whole
 
     def note(self, gap: Path, followed: Type, stated: StatedType) -> bool:
-        """Leave a type out if the inferred one is written the same; return whether it is."""
+        """Leave a type out if the inferred type is written the same; return whether it was left out."""
         if is_known(followed) and not isinstance(followed, StateType) and write_type(followed) == stated.message:
             self.gaps.add(gap)
             return True

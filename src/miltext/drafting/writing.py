@@ -154,9 +154,9 @@ def _wrong(written: Draft, program: Program, is_moved: bool) -> set[Path]:
     read, types = written.read, written.types
     if read.program is None or read.diagnostics or types.diagnostics:
         return _statements(program)
-    told = [*(finding.path for finding in types.findings), *types.unknown, *types.strange, *types.open]
-    if told:
-        return {path[:STATEMENT] for path in told}
+    reported = [*(finding.path for finding in types.findings), *types.unknown, *types.strange, *types.open]
+    if reported:
+        return {path[:STATEMENT] for path in reported}
     made, meant = read.program, program
     if is_moved:
         made, meant = own_copy(made), own_copy(meant)

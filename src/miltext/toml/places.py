@@ -63,7 +63,7 @@ def _header(text: str, block: TableBlock, name: str | int | None = None) -> Span
 def _marked(body: str, at: Sequence[str | int]) -> Span | None:
     """Return the place of a value in the text of a table, found by a mark; None for a way without a value.
 
-    The place of a table made only by dotted keys is that of its first value.
+    A table made only by dotted keys has the place of its first value.
     """
     import tomlkit
 

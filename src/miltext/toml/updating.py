@@ -33,8 +33,8 @@ class _Node:
 def updated(text: str, table: Table) -> str | None:
     """Return a text of TOML updated to the values of a table; None where its spelling cannot be kept.
 
-    Tables of an array are paired by equal `name`; then the others, in their order. A new table comes after those of
-    its array, or at the end. Raise NotToml.
+    Tables of an array are paired by equal `name`; then the others, in their order. A new table comes after the tables
+    of its array, or at the end. Raise NotToml.
     """
     if _exact(read_toml(text)) == _exact(table):
         return text

@@ -62,7 +62,7 @@ def _follow_cut(
     span: tuple[int, int],
     count: int,
 ) -> None:
-    """Update a slice that is one of the equal parts of a value."""
+    """Update a slice among slices that cut a value into equal parts."""
     words = f"a bound at axis {axis}, whose size {change.before} is cut into {count} equal parts"
     if count == change.before or change.now is None or change.now < count:
         reasons["begin"].append(
@@ -77,7 +77,7 @@ def _follow_cut(
 def _findings(
     op: Resized, name: str, row: tuple[int, ...], now: list[int], reasons: list[tuple[str, str]]
 ) -> Iterator[Follow]:
-    """Yield the change of a row of bounds, with each reason once."""
+    """Yield the change of a row of bounds, once for each reason."""
     elements = None if tuple(now) == row else now
     if not reasons and elements is not None:
         yield Follow(name, None, "", elements, (len(now),))
