@@ -110,7 +110,7 @@ def test_completing_changes_no_verb() -> None:
         ("ops conv scatter_a", ["scatter_along_axis"]),
         ("generate --only=band", ["--only=band_part"]),
         ("generate --dtype fp1", ["fp16"]),
-        ("ops --opset ios1", ["ios15", "ios16", "ios17", "ios18"]),
+        ("ops --opset ios1", ["ios15", "ios16", "ios17", "ios18", "ios19"]),
         ("ops --family pool", ["pooling"]),
         ("completion ", ["bash", "zsh", "fish"]),
         # files

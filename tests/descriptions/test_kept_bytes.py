@@ -1,4 +1,4 @@
-"""What is written of a description: bytes that do not change with the order that a map happens to have in a process."""
+"""The bytes written for a description: those of the file, or one order, whatever order a map has in a process."""
 
 from __future__ import annotations
 
@@ -24,21 +24,35 @@ DESCRIPTION = 2
 PACKAGES = [EXAMPLE, *corpus_files("**/*.mlpackage", "**/*.mlmodel")]
 
 
+def model_file(path: Path) -> Path:
+    return path if path.is_file() else next(path.glob("Data/**/*.mlmodel"))
+
+
 def description_bytes(path: Path) -> bytes:
     """The bytes of the description in a model's file, as they are there."""
-    file = path if path.is_file() else next(path.glob("Data/**/*.mlmodel"))
-    data = file.read_bytes()
+    data = model_file(path).read_bytes()
     return b"".join(data[content:end] for number, _, content, end in spans(data) if number == DESCRIPTION)
 
 
-def assert_kept(path: Path, folder: Path) -> None:
-    """A description that is built without a change is written in the one order that equal descriptions have."""
-    spec = open_model(path).spec
-    assert spec is not None
-    (folder / "own.toml").write_text(miltext.describe(path), encoding="utf-8")
-    for target in (folder / "A.mlpackage", folder / "B.mlmodel"):
+def built(path: Path, described: Path, folder: Path) -> list[Path]:
+    """The models that are built of a model with the description of another."""
+    (folder / "own.toml").write_text(miltext.describe(described), encoding="utf-8")
+    targets = [folder / f"{described.stem}A.mlpackage", folder / f"{described.stem}B.mlmodel"]
+    for target in targets:
         build(open_model(path), target, BuildChoices(description=folder / "own.toml"))
-        assert description_bytes(target) == wire_of(spec.description)
+    return targets
+
+
+def assert_kept(path: Path, folder: Path) -> None:
+    """A model that is built without a change has its own bytes; an edited one, the one order of equal descriptions."""
+    file = model_file(path)
+    for target in built(path, path, folder):
+        assert model_file(target).read_bytes() == file.read_bytes()
+    edited = Model.FromString(file.read_bytes())
+    edited.description.metadata.author = "Another author"
+    (folder / "edited.mlmodel").write_bytes(edited.SerializeToString())
+    for target in built(path, folder / "edited.mlmodel", folder):
+        assert description_bytes(target) == wire_of(edited.description)
 
 
 @pytest.mark.parametrize("path", PACKAGES, ids=str)
@@ -70,8 +84,8 @@ def test_the_order_of_entries_in_a_file_makes_no_other_bytes(seed: int, tmp_path
         folder = tmp_path / str(index)
         folder.mkdir()
         assert_kept(write_package(folder / "It.mlpackage", spec.SerializeToString()), folder)
-        written = Model.FromString((folder / "B.mlmodel").read_bytes())
-        assert (folder / "B.mlmodel").read_bytes() == wire_of(written)
+        written = Model.FromString((folder / "editedB.mlmodel").read_bytes())
+        assert (folder / "editedB.mlmodel").read_bytes() == wire_of(written)
         assert sorted(written.description.metadata.userDefined) == sorted(keys)
 
 

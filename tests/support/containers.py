@@ -66,7 +66,7 @@ def write_package(folder: Path, data: bytes, path: str = "com.apple.CoreML/model
     (folder / "Data" / path).write_bytes(data)
     said = {
         "fileFormatVersion": "1.0.0",
-        "itemInfoEntries": {"1": {"path": "weights"}, "2": {"path": path}},
+        "itemInfoEntries": {"1": {"path": "weights", "description": "CoreML Model Weights"}, "2": {"path": path}},
         "rootModelIdentifier": "2",
         **manifest,
     }

@@ -39,6 +39,8 @@ def agree_on_first(text: str, parsed: list[Diagnostic], found: list[Diagnostic])
     [said] = parsed
     if said not in found and _is_of_a_reserved_name(text, said, found):
         return
+    if any(each.code == "MIL006" for each in found):  # too deep to be read: nothing else is reported
+        return
     if said.code in ("MIL107", "MIL111"):  # a value that is left out, which is a note to a check if its type is known
         again = [each for each in found if each.code == said.code and _touch(each.span, said.span)]
         is_lost = any(keeps_from_reading(each) for each in found)  # with what is around it
@@ -52,8 +54,8 @@ def agree_on_first(text: str, parsed: list[Diagnostic], found: list[Diagnostic])
 def _is_of_a_reserved_name(text: str, said: Diagnostic, found: list[Diagnostic]) -> bool:
     """Whether a mistake is at a use of a reserved word that the text calls a value, which is reported there alone."""
     names = {text[slice(*each.span)] for each in found if each.code == "MIL102" and each.span}
-    before = re.findall(r"\w+", text[: said.span.end if said.span else 0])
-    return not names.isdisjoint(before[-2:])
+    places = (said.span.start, said.span.end) if said.span else ()
+    return any(not names.isdisjoint(re.findall(r"\w+", text[:place])[-2:]) for place in places)
 
 
 def _touch(one: Span | None, other: Span | None) -> bool:
