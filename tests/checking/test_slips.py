@@ -46,8 +46,8 @@ ARGUMENTS = "the arguments of an operation belong in parentheses, each as `name 
 ATTRIBUTES = 'the attributes of an operation belong in brackets: `[name = string("y")]`'
 SIZES = "the sizes of a tensor belong in brackets: `[2, 3]`"
 TENSOR = "the type of a tensor is written `tensor<fp16, [2, 3]>`"
-UNKNOWN_SIZE = "a size that is not known is written `?`"
-NAME = "a name has letters, digits, `_` and `@`, and begins with a letter or `_`"
+UNKNOWN_SIZE = "an unknown size is written `?`"
+NAME = "a name consists of letters, digits, `_` and `@`, and begins with a letter or `_`"
 SUFFIX = "a number has no suffix; its type is written before it"
 EQUALS = "`=` comes between an output and its operation"
 ELEMENTS = "the elements of a tensor or a list belong in brackets"
@@ -69,7 +69,7 @@ STATEMENTS = [
     Row("«auto »y = relu(x = x);", f"MIL has no `auto`; {UNTYPED}", ""),
     Row("«const »y = relu(x = x);", f"MIL has no `const`; {UNTYPED}", ""),
     Row(f"«let y: {T}» = relu(x = x);", f"MIL has no `let`; {UNTYPED}", f"{T} y"),
-    Row(f"«const »{T} y = relu(x = x);", "MIL has no `const`: no value ever changes", ""),
+    Row(f"«const »{T} y = relu(x = x);", "MIL has no `const`: values never change", ""),
     Row(f"«y: {T}» = relu(x = x);", UNTYPED, f"{T} y"),
     Row("«y :=» relu(x = x);", UNTYPED, "y ="),
     Row("«(y, z)» = split(x = x, num_splits = 2, axis = 0);", f"outputs have no parentheses; {UNTYPED}", "y, z"),
@@ -133,7 +133,7 @@ STATEMENTS = [
     Row("fp16 c = const(«val» = fp16(0.5));", "`val` of `const` is an attribute; write `const()[val = ...]`"),
     Row("fp16 c = const«(fp16(0.5))»;", "`const` takes an attribute: `const()[val = ...]`", "()[val = fp16(0.5)]"),
     Row("fp16 c = const«(0.5)»;", "`const` takes an attribute: `const()[val = ...]`", "()[val = fp16(0.5)]"),
-    Row("fp16 c = const«[»val = fp16(0.5)];", "`const` has its parentheses all the same: `const()[val = ...]`", "()["),
+    Row("fp16 c = const«[»val = fp16(0.5)];", "`const` needs its parentheses, too: `const()[val = ...]`", "()["),
     Row(
         "fp16 c = const()[«fp16»(0.5)];",
         "an attribute is written `name = value`: `const()[val = ...]`",
@@ -280,7 +280,7 @@ STATEMENTS = [
     Row("tensor<«2x3xf16»> y = relu(x = x);", TENSOR, "fp16, [2, 3]"),
     Row(
         "«tensor<fp16>» y = const()[val = fp16(1.0)];",
-        "a tensor has a shape, as in `tensor<fp16, [2, 3]>`; a single value is of type `fp16`",
+        "a tensor has a shape, as in `tensor<fp16, [2, 3]>`; a single value has the type `fp16`",
         "fp16",
     ),
     Row("tensor<fp16, «2, 3»> y = relu(x = x);", SIZES, "[2, 3]"),

@@ -1,4 +1,4 @@
-"""The diagnostic of a refused text, placed by its tree of phrases."""
+"""The diagnostic of a text that cannot be parsed, placed by its tree of phrases."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from miltext.parsing.lowering import Lowering
 
 OF_DRAFTS = (codes.MISSING_TYPE, codes.SHORT_SPELLING)
-"""The codes of the errors about parts of drafts in a Program."""
+"""The codes of errors about draft spellings in a Program's text."""
 
 
 def diagnose(text: str, failure: Exception, lowering: Lowering, rule: str = "program") -> Diagnostic:
-    """Return the diagnostic of a text that the fast parse refused with `failure`, placed by its tree.
+    """Return the diagnostic of a text for which the fast parse raised `failure`, placed by the text's tree.
 
-    The text is a phrase of the rule. The error is at the first phrase that cannot be lowered, otherwise at the end of
-    the read text; it is also there if all other errors are spellings of drafts.
+    The text is a phrase of the rule. The error is at the first phrase that cannot be lowered. After a syntax error, a
+    draft spelling does not count, and the error is otherwise at the end of the read text.
     """
     if isinstance(failure, TooDeep):
         whole = tree_of(text, STATEMENTS, rule)
@@ -56,7 +56,7 @@ def diagnose(text: str, failure: Exception, lowering: Lowering, rule: str = "pro
 
 
 def _blamed(text: str, refused: Diagnostic, nodes: Iterable[Node]) -> Diagnostic:
-    """Return the error of a misread operation around a refused phrase, otherwise the phrase's own error."""
+    """Return the error of the misread operation that contains a refused phrase, otherwise the phrase's own error."""
     place = refused.span
     if place is None or refused.code not in OF_DRAFTS:
         return refused
@@ -66,9 +66,9 @@ def _blamed(text: str, refused: Diagnostic, nodes: Iterable[Node]) -> Diagnostic
 
 
 def refused_tree(text: str, failure: SyntaxFailure | None, nodes: list[Node]) -> Diagnostic | None:
-    """Return the first error of a text read as a tree, whose parse may have ended with a failure; None without one.
+    """Return the first error of a text that was read as a tree, possibly up to a failure; None for a valid text.
 
-    The grammar's rules may refuse a list that was read as one token.
+    A list was read as one token, so the grammar's rules may still refuse it.
     """
     for token in (token for node in nodes for token in tokens(node)):
         if token.name == "LIST" and token.token and (refused := list_error(token.token)):

@@ -1,8 +1,9 @@
-"""Elaboration: the short spelling of a draft to the long one, in which each argument has its parameter's name.
+"""Elaboration: conversion of a draft from the short to the long spelling, in which each argument has its parameter's
+name.
 
-`y = mul(silu(x), w)` becomes `_ y_x = silu(x = x); y = mul(x = y_x, y = w)`. A weight argument becomes a `const`, for
-coremltools accepts no file there. The text around it and its comments stay. Findings in the long text can be reported
-at their places in the short one.
+`y = mul(silu(x), w)` becomes `_ y_x = silu(x = x); y = mul(x = y_x, y = w)`. A weight argument becomes a `const`,
+because coremltools accepts no file there. The surrounding text and all comments stay. Findings in the long text can be
+reported at their places in the short one.
 """
 
 from __future__ import annotations
@@ -26,13 +27,15 @@ UNNAMED = "argument@"
 """The prefix of the names for unknown parameters."""
 
 MANY = 3
-"""The least number of arguments, all without names, that may be values of one parameter and a value of the next."""
+"""The least number of positional arguments that can be several values of one parameter, followed by a value of the
+next.
+"""
 
 DEEPEST = 150
 """The greatest depth of phrases inside each other.
 
-It is more than in any Program, whose messages nest 100 deep, and less than the depth of Python's calls, so that the
-place of the error does not depend on the caller.
+It is greater than the depth of any Program, whose messages nest 100 deep, and less than the depth of Python's calls, so
+that the place of the error does not depend on the caller.
 """
 
 _NOT_ONE = "`{}` {}; give it a statement of its own, and name its outputs"
@@ -59,7 +62,7 @@ def _is_short(phrase: Node) -> bool:
 
 
 def _weight_in(binding: Node) -> Node | None:
-    """Return the weight that a binding has, with its type or without."""
+    """Return the weight in a binding, with or without a type; None for any other binding."""
     if binding.name == "weight_binding":
         return phrases.held(binding)
     weight = phrases.contents(phrases.held(binding)) if binding.name == "value_binding" else None
@@ -67,7 +70,7 @@ def _weight_in(binding: Node) -> Node | None:
 
 
 def _walk(root: Node) -> Iterator[Node]:
-    """Yield a phrase and the phrases inside it, but nothing of plain operations, which are never short."""
+    """Yield a phrase and the phrases inside it, except for the phrases of plain operations, which are never short."""
     todo = [root]
     while todo:
         found = todo.pop()
@@ -77,9 +80,9 @@ def _walk(root: Node) -> Iterator[Node]:
 
 
 class _Elaboration:
-    """A walk over a tree, which has `reached` a phrase that begins there, inside of `depth` others.
+    """A walk over a tree. `reached` is the beginning of the current phrase, `depth` the number of enclosing phrases.
 
-    `values` are the names of the values of hoisted bindings, by the beginning of these.
+    `values` contains the names of the values of hoisted bindings, by the beginning of each binding.
     """
 
     def __init__(self, text: str, root: Node) -> None:
@@ -102,11 +105,11 @@ class _Elaboration:
         return TextPiece(self.text[start:end], Span(start, end), is_copy=True)
 
     def rewritten(self, phrase: Node, parts: Iterable[tuple[Node, Iterable[TextPiece]]]) -> list[TextPiece]:
-        """Return a phrase with other pieces in place of some of its parts, in the order of the text."""
+        """Return a phrase with some of its parts replaced by other pieces, in the order of the text."""
         return [*self.streamed(phrase, parts)]
 
     def streamed(self, phrase: Node, parts: Iterable[tuple[Node, Iterable[TextPiece]]]) -> Iterator[TextPiece]:
-        """Yield the pieces of `rewritten` one by one, for those of a whole program take much memory."""
+        """Yield the pieces of `rewritten` one by one, because the list for a whole program takes much memory."""
         at = phrase.start
         for part, instead in parts:
             yield self.copied(at, part.start)
@@ -138,8 +141,8 @@ class _Elaboration:
         return self.streamed(phrase, ((child, self.phrase(child)) for child in phrase.children if _is_short(child)))
 
     def statement(self, operation: Node) -> list[TextPiece]:
-        """Return an operation after the operations nested in it, innermost first; there may be many, so without
-        recursion.
+        """Return an operation after the operations nested in it, innermost first; without recursion, as there may be
+        many.
         """
         if mistake := self.misread(operation):
             self.diagnostics.append(mistake)
@@ -158,19 +161,19 @@ class _Elaboration:
         """Return the error of a phrase that was misread as an operation."""
         if literal_given(operation) is None:
             return None
-        from miltext.parsing.slips import misread_error  # it needs all tables, and most texts are right
+        from miltext.parsing.slips import misread_error  # it imports all tables, and most texts are valid
 
         return misread_error(self.text, operation)
 
     def emptied(self, operation: Node) -> list[TextPiece]:
-        """Return a statement with nothing after its `=`: its outputs stay defined."""
+        """Return a statement without its operation: its outputs stay defined."""
         name = phrases.name_token(operation) or operation
         end = operation.children[-1].start
         nothing = TextPiece("const()", Span(name.start, end), is_copy=False, is_wrong=True, is_draft=False)
         return [self.copied(operation.start, name.start), nothing, self.copied(end, operation.end)]
 
     def operation(self, operation: Node) -> list[TextPiece]:
-        """Return an operation or a call with a name for each argument, and with names in place of inner calls."""
+        """Return an operation or a call in which each argument has a name, and names replace inner calls."""
         kind = _constant_type(operation)
         parts = [
             *self.arguments(operation),
@@ -194,9 +197,10 @@ class _Elaboration:
             yield argument, [*head, *self.bindings(argument)]
 
     def apart(self, given: list[Node], known: Signature | None) -> tuple[Node, str] | None:
-        """Return the second of several values that stand one by one for a parameter that takes all: `concat(x, z, 0)`.
+        """Return the second of several separate values for a variadic parameter, and the message: `concat(x, z, 0)`.
 
-        It is a value, and the last argument is a whole number, so the second parameter was not meant.
+        All arguments are values except the last, a whole number, so the second value was not meant for the second
+        parameter.
         """
         first = known.positions[0] if known and known.positions else None
         if known is None or first is None or not known.parameters[first].variadic or len(given) < MANY:
@@ -222,7 +226,7 @@ class _Elaboration:
         if binding.name not in ("call_binding", "weight_binding"):
             return [*self.phrase(binding)]
         mistake = self.misread(phrases.held(binding)) if binding.name == "call_binding" else _shapeless(binding)
-        assert mistake  # or it had a name
+        assert mistake  # otherwise the argument had a name
         self.diagnostics.append(mistake)
         return [
             TextPiece("$unset", binding.span, is_copy=False, is_wrong=True, is_draft=binding.name == "weight_binding")
@@ -237,9 +241,10 @@ class _Elaboration:
         return self.rewritten(record, [(part, [TextPiece(text, part.span, is_copy=False)]) for part, text in instead])
 
     def attribute(self, attribute: Node, kind: str | None = None, nothing: str = 'string("")') -> list[TextPiece]:
-        """Return an attribute. A `const` whose value is a record without a type gets the `kind` given.
+        """Return an attribute.
 
-        Another such record is replaced by `nothing`.
+        A record without a type as the value of a `const` gets the type `kind`. Any other such record is replaced by
+        `nothing`.
         """
         literal = phrases.held(attribute)
         if attribute.name == "attribute" or literal.name != "record":
@@ -255,8 +260,8 @@ class _Elaboration:
     def nested(self, operation: Node, owner: str) -> list[tuple[Node, str]]:
         """Return the phrases just inside an operation that become statements of their own, with names for their values.
 
-        The value of the operation has the name `owner`. They come in the order of the canonical layout, so that laying
-        a draft out does not change its Program.
+        `owner` is the name of the operation's value. The phrases are in the order of the canonical layout, so that
+        formatting a draft does not change its Program.
         """
         if operation.name not in ("operation", "call"):
             return []
@@ -337,10 +342,10 @@ def _mistake(given: list[Node], known: Signature | None) -> tuple[Node, str] | N
         if not is_positional(argument):
             continue
         if first is not None and argument.start > first:
-            return argument, "an argument without its parameter's name comes after one that has it; name it, too"
+            return argument, "a positional argument follows a named one; name this argument, too"
         if known and place >= len(known.positions):
             takes = f"{len(known.positions)} argument{'s' if len(known.positions) != 1 else ''}"
-            return argument, f"`{known.name}` takes {takes}, and this is one more"
+            return argument, f"`{known.name}` takes {takes}, and this is an extra one"
         if known and known.positions[place] in by_name:
             return argument, f"`{known.positions[place]}` is given twice: here by its place, and again by its name"
     return None

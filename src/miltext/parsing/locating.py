@@ -36,7 +36,7 @@ def enclosing(program: Node, offset: int) -> Located | None:
             function = phrase
         elif phrase.name == "inner_block":
             depth += 1
-        elif phrase.name in OPERATIONS and phrase.children:  # a broken operation does not have any
+        elif phrase.name in OPERATIONS and phrase.children:  # a broken operation has no children
             found = _located(function, phrase, depth)
     return found
 
@@ -44,8 +44,8 @@ def enclosing(program: Node, offset: int) -> Located | None:
 def at_place(text: str, program: Node, line: int, column: int | None = None) -> Located | None:
     """Return the innermost operation at a line, counted from 1, and a column, counted from 0 as Core ML's errors do.
 
-    Without a column, or in the space before the line's first code, it is the operation of this code; at the line's end,
-    the last one. Raise IndexError for a place outside the text.
+    Without a column, or in the space before the line's first token, it is the operation of this token; at the line's
+    end, the operation of the last token. Raise IndexError for a place outside the text.
     """
     lines = text.split("\n")
     if not 1 <= line <= len(lines):

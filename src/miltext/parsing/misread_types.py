@@ -1,4 +1,4 @@
-"""Names that are where a type should, and that the grammar read as something else: `flot16 y`, `x = float(1)`."""
+"""Unknown types, which the grammar reads as names of values or operations: `flot16 y`, `x = float(1)`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TYPES = [*BY_NAME, "tensor", "list", "tuple", "dict", "state"]
 _OPENED = ("(", ",")
 
 AS_STRING = "a data type is given as a string"
-"""The beginning of the message about a data type that an argument takes as a word."""
+"""The beginning of the message about a data type as an argument."""
 
 
 def unknown_type(name: str, place: Span, noun: str = "type") -> Diagnostic:
@@ -37,11 +37,13 @@ def unknown_type(name: str, place: Span, noun: str = "type") -> Diagnostic:
     )
 
 
-# ---- where the text breaks off
+# ---- after a syntax error
 
 
 def misread_type(found: str, words: set[str], nodes: list[Node]) -> Node | None:
-    """Return the name that is not a type, of the phrases before `found`, where one of `words` could stand."""
+    """Return the name in place of a type among the last phrases before `found`; `words` are the possible terminals
+    there.
+    """
     for is_misread in (_is_head, _is_input, _is_output, _is_conversion, _is_value):
         if name := is_misread(found, words, nodes):
             return name
@@ -88,7 +90,7 @@ def _is_value(found: str, words: set[str], nodes: list[Node]) -> Node | None:
     return nodes[-1] if is_type or (NAME.fullmatch(found) and "(" in words) else None
 
 
-# ---- where the text was read
+# ---- in a text without syntax errors
 
 
 def is_misread(call: Node) -> bool:

@@ -1,4 +1,4 @@
-"""Parsing: MIL text to a Program, or a ParseError with the error and its place."""
+"""Parsing: MIL text becomes a Program, or raises a ParseError with the error and its place."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 MESSAGES: dict[str, type[Message]] = {"program": Program, "value": Value}
-"""The messages that phrases spell by themselves, by the rule of the phrase."""
+"""The messages that can be parsed from a text of their own, by the rule of the phrase."""
 
 
 SHORT = 1 << 13
@@ -32,16 +32,15 @@ SHORT = 1 << 13
 
 
 FAILURES = (SyntaxFailure, LoweringError, RecursionError, TooDeep)
-"""The errors that end a parse of a text that does not spell its message."""
+"""The errors that end the parse of an invalid text."""
 
 
 @with_room
 def parse(text: str, *, into: M | None = None, path: str | None = None) -> Program | M:
     """Return the Program that MIL text spells.
 
-    `into` is a message to clear and fill instead of a new one; coremltools' own `MIL_pb2.Program` will do.
-    `path` is the name that errors show. Raise ParseError, and leave `into` as it was then; TypeError if `into` is
-    not a Program.
+    `into` is a message to clear and fill instead of a new one; coremltools' own `MIL_pb2.Program` will do. `path` is
+    the name that errors show. Raise ParseError, and leave `into` unchanged; raise TypeError if `into` is not a Program.
     """
     if into is None:
         return Program.FromString(lower(text, path))
@@ -52,7 +51,7 @@ def parse(text: str, *, into: M | None = None, path: str | None = None) -> Progr
 
 @with_room
 def attempt(text: str, lowering: Lowering | None = None) -> Program | None:
-    """Return the Program that MIL text spells, or None where `parse` would raise. Do not look for the error."""
+    """Return the Program that MIL text spells, or None where `parse` would raise; the error is not determined."""
     try:
         return Program.FromString(_wire(text, lowering, "program"))
     except FAILURES:
@@ -63,12 +62,12 @@ def attempt(text: str, lowering: Lowering | None = None) -> Program | None:
 def lower(text: str, path: str | None = None, lowering: Lowering | None = None, rule: str = "program") -> bytes:
     """Return the wire bytes of the message that MIL text spells. Raise ParseError.
 
-    The text is a phrase of the `rule`, one of MESSAGES; another `lowering` reads it if given.
+    The text is a phrase of the `rule`, from MESSAGES; `lowering` replaces the usual one.
     """
     try:
         return _wire(text, lowering, rule)
     except FAILURES as failure:
-        from miltext.parsing.diagnosing import diagnose  # it needs all tables, and most texts are right
+        from miltext.parsing.diagnosing import diagnose  # it imports all tables, and most texts are valid
 
         with gc_paused:
             found = diagnose(text, failure, lowering or Lowering(), rule)
@@ -82,7 +81,7 @@ def parse_value(text: str) -> Value:
 
 
 def _wire(text: str, lowering: Lowering | None, rule: str) -> bytes:
-    """Return the wire bytes of a phrase's message. Raise one of FAILURES."""
+    """Return the wire bytes of a phrase's message. Raise an error of FAILURES."""
     parser = _parser_of(text) if lowering is None else Parser(lowering)
     with gc_paused:
         wire, deep = parser.run(text, stack=parser.stack(rule))
@@ -109,10 +108,10 @@ def _fine_parser() -> Parser:
 
 @with_room
 def parse_tree(text: str, path: str | None = None, *, whole: bool = False) -> Tree:
-    """Return the tree of phrases of a text, which a Program need not contain, and its comments. Raise ParseError.
+    """Return the tree of phrases of a text, which need not be valid as a Program, and its comments. Raise ParseError.
 
-    With `whole`, read each plain operation as one token, and its phrases on demand; do not look into lists. That is
-    much faster where few phrases are used.
+    With `whole`, read each plain operation as one token, whose phrases are read on demand, and do not parse lists. This
+    is much faster for users of few phrases.
     """
     comments: list[Span] = []
     failure = None

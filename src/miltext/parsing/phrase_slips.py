@@ -10,7 +10,7 @@ from miltext.parsing.slip_patterns import Slip
 
 _TENSOR = "the type of a tensor is written `tensor<{dtype}, [{sizes}]>`"
 _IN_BRACKETS = "the sizes of a tensor belong in brackets: `[{sizes}]`"
-_UNKNOWN_SIZE = "a size that is not known is written `?`"
+_UNKNOWN_SIZE = "an unknown size is written `?`"
 _SIZES = r"(?P<sizes>[\d?,\s]*)"
 
 TYPES = [
@@ -39,7 +39,7 @@ TYPES = [
     Slip(
         "(?P<at>tensor < (?P<dtype>DTYPE) )",
         ">(?! ,)",
-        "a tensor has a shape, as in `tensor<{dtype}, [2, 3]>`; a single value is of type `{dtype}`",
+        "a tensor has a shape, as in `tensor<{dtype}, [2, 3]>`; a single value has the type `{dtype}`",
         "{dtype}",
         ",",
     ),

@@ -1,7 +1,7 @@
 """Recovery: all errors of a text, and the Program of the rest.
 
-After a syntax error the parse goes on at the next `;`, or at the end of the block. `Recovered.flawed` contains the
-paths of the skipped phrases, so that they are not reported a second time.
+After a syntax error the parse continues at the next `;`, or at the end of the block. `Recovered.flawed` contains the
+paths of the skipped phrases, so that they are not reported twice.
 """
 
 from __future__ import annotations
@@ -32,17 +32,19 @@ if TYPE_CHECKING:
     from miltext.syntax.editing import EditedText
 
 PATIENCE = 4
-"""The number of failures in a row, none further in the text than one before, that ends the parse."""
+"""The number of consecutive failures without progress in the text that ends the parse."""
 
 
 AROUND = ("operation", "function", "block", "inner_block", "specialization")
-"""The rules of phrases around others that may be passed over."""
+"""The rules of phrases whose inner phrases may be skipped."""
 
 
 class Gap(NamedTuple):
-    """Where a phrase leaves a type out: at its first part, the `_` of an output, or at its last, a name or a literal.
+    """A phrase with an omitted type, by the places of its first part, the `_` of an output, and its last, a name or a
+    literal.
 
-    These may be one. `is_array`: the last part names an array in a file. There are thousands, so places are bare.
+    Both may be the same part. `is_array`: the last part names an array in a file. There are thousands of gaps, so
+    places are plain integers.
     """
 
     start: int
@@ -76,10 +78,10 @@ class Gap(NamedTuple):
 class Recovered(NamedTuple):
     """The result of reading a text.
 
-    `program` is None where nothing is left, and so may `root` be. `drafts` are the gaps of a draft by the path of the
-    output, the binding or the attribute that they leave to be inferred. All places are in `text`, which is the long
-    form of a draft in the short spelling; `told` gives diagnostics their places in the written text. `written_root` is
-    the tree of the written text, if it was to be kept, or has mistakes.
+    `program`, and sometimes `root`, is None if no phrase can be kept. `drafts` are the gaps of a draft, by the path of
+    the output, the binding or the attribute to infer. All places are in `text`, which is the long form of a draft in
+    the short spelling; `told` moves diagnostics to their places in the written text. `written_root` is the tree of the
+    written text, if it was requested, or if the text has mistakes.
     """
 
     text: str
@@ -103,7 +105,7 @@ class Recovered(NamedTuple):
 
 @with_room
 def recover(text: str, *, keep: bool = False) -> Recovered:
-    """Read a text past all of its errors. With `keep`, the tree of a draft in the short spelling is kept."""
+    """Read a text, with recovery from all errors. With `keep`, keep the tree of a draft in the short spelling."""
     with gc_paused:
         reading = _RecoveringParse(text)
         root = written_root = reading.read()
@@ -125,7 +127,7 @@ def recover(text: str, *, keep: bool = False) -> Recovered:
         return Recovered(reading.text, diagnostics, None, None, set(), {}, long, written_root)
     try:
         program = Program.FromString(wire)
-    except Exception:  # each of protobuf's backends has an error of its own for it
+    except Exception:  # each backend of protobuf raises another error for it
         if (step := too_deep(wire)) is None:
             raise
         diagnostics.append(error(codes.NESTED_TOO_DEEPLY, TOO_DEEP, find(root, step).span))
@@ -144,7 +146,7 @@ def recover(text: str, *, keep: bool = False) -> Recovered:
 
 @with_room
 def tree_past(text: str) -> Node | None:
-    """Return the tree of a text as it is written, read past all of its errors; None if nothing is left."""
+    """Return the tree of a text as written, with recovery from all errors; None if no phrase can be kept."""
     with gc_paused:
         return _RecoveringParse(text).read()
 
@@ -162,7 +164,7 @@ class _RecoveringParse:
         self.states, self.values = self.stack = self.parser.stack()
 
     def read(self) -> Node | None:
-        """Return the tree; None if nothing is left of it."""
+        """Return the tree; None if no phrase can be kept."""
         position: int | None = 0
         furthest, patience = -1, PATIENCE
         while position is not None and patience:
@@ -179,18 +181,18 @@ class _RecoveringParse:
         return self.finish()
 
     def lowered(self, phrase: Node) -> Parsed:
-        """Return the lowered form of a phrase, of a program its wire form; None for a token."""
+        """Return the lowered form of a phrase, the wire form for a program; None for a token."""
         return None if phrase.token is not None else transformed(phrase, self.lowering.lower)
 
     def lower_rest(self) -> None:
-        """Lower the read phrases of a text of which nothing is left, to find their errors."""
+        """Lower the read phrases of a text without a tree, to find their errors."""
         for phrase in flat(self.values):
             self.lowered(phrase)
 
     def report(self, diagnostic: Diagnostic) -> None:
-        """Keep a diagnostic: only the first at one place, which may take several repairs.
+        """Keep a diagnostic: only the first at each place, as an error may need several repairs.
 
-        Drop the diagnostics of inserted brackets.
+        Drop diagnostics about inserted brackets.
         """
         if any(note.span and note.span.start == note.span.end for note in diagnostic.notes):
             return
@@ -198,7 +200,7 @@ class _RecoveringParse:
             self.reported.append((diagnostic, last_nodes(self.values)[-1:]))
 
     def speak_of(self, long: EditedText, written: Iterable[tuple[Diagnostic, list[Node]]]) -> None:
-        """Report findings at inserted words in the form of the findings in the `written` text just before."""
+        """Replace the findings at inserted words by the nearest earlier findings in the `written` text."""
         known = {found.span: found for found, _ in written if found.span and not found.notes}
         for index, (found, last) in enumerate(self.reported):
             if found.span is None or long.copies(found.span):
@@ -218,11 +220,11 @@ class _RecoveringParse:
         return [*self.lowering.diagnostics, *own]
 
     def may_be_flawed(self, phrase: Node) -> bool:
-        """Return whether `flawed` needs a phrase."""
+        """Return whether `flawed` uses a phrase."""
         return phrase.name in AROUND or (phrase.name, phrase.start, phrase.end) in self.lowering.repaired
 
     def flawed(self, found: list[tuple[Path, Node]]) -> set[Path]:
-        """Return the paths of repaired phrases, and of the innermost message at each place that was passed over."""
+        """Return the paths of repaired phrases, and of the innermost message at each skipped place."""
         passed = sorted(self.passed)
         flawed = {path for path, phrase in found if (phrase.name, phrase.start, phrase.end) in self.lowering.repaired}
         innermost = {
@@ -262,7 +264,7 @@ class _RecoveringParse:
         return None if closed else self.repair_head(start, anchor, begun)
 
     def missing(self, start: int, anchor: int) -> str | None:
-        """Return the `;`, `}` or `{` as the only missing token before a place."""
+        """Return `;`, `}` or `{` if it is the only missing token before a place."""
         found = self.text[start : start + 2]
         fits = {
             ("SEMICOLON", ";"): found[:1] == "}" or (found[:1] != "(" and self.begins_statement(start)),
@@ -277,12 +279,14 @@ class _RecoveringParse:
         return self.marks.begins_line(start) or self.marks.begins(start, "operation")
 
     def is_headed(self) -> bool:
-        """Return whether the read text may be all of a head before a block; after `(` a dictionary would begin."""
+        """Return whether the read text may be a complete head before a block; after `(`, `{` would begin a
+        dictionary.
+        """
         last = last_nodes(self.values)[-1:]
         return bool(last) and self.text[last[0].end - 1] in ")]>"
 
     def repair_operation(self, start: int, anchor: int, begun: list[Node]) -> int | None:
-        """Repair a failure at the beginning of an operation, or in an unfinished one: its names stay defined."""
+        """Repair a failure at the beginning of an operation or inside it: its names stay defined."""
         head = begun[0].start if begun else start
         if self.marks.begins(head, "function"):
             self.cut(anchor)
@@ -296,7 +300,7 @@ class _RecoveringParse:
         return end
 
     def operation_end(self, start: int, begun: list[Node]) -> int | None:
-        """Return the end of the operation that breaks off at `start`, or the likely begin of the next.
+        """Return the end of the operation that is broken at `start`, or the likely beginning of the next.
 
         Return None at the text's end.
         """
@@ -313,7 +317,7 @@ class _RecoveringParse:
         return None
 
     def repair_closing(self, start: int, anchor: int, begun: list[Node]) -> int | None:
-        """Repair a failure after the `}` of a block: the next token is missing or wrong, or the `}` is one too many."""
+        """Repair a failure after the `}` of a block: the next token is missing or wrong, or the `}` is superfluous."""
         closing, *outputs = begun
         if not outputs and self.marks.begins(start, "statement"):
             self.cut(anchor)
@@ -324,7 +328,7 @@ class _RecoveringParse:
         self.cut(anchor + 1)
         written = self.marks.outputs_end(closing.end)
         is_inputs = self.text.startswith("{", start) and len(outputs) > 1 and outputs[1].start > closing.end
-        if is_inputs:  # the phrases read as the block's outputs are the next one's inputs
+        if is_inputs:  # the phrases read as the block's outputs are the inputs of the next block
             written = outputs[1].start
         elif self.text.startswith("(", start) and self.marks.begins(written, "block"):
             is_inputs, written = True, start
@@ -357,7 +361,9 @@ class _RecoveringParse:
         return None
 
     def input_past(self, start: int, anchor: int) -> int | None:
-        """Pass over the wrong type of an input, so that the others keep theirs; return where the input's name is."""
+        """Skip the wrong type of an input, so that the other inputs keep their types; return the place of the input's
+        name.
+        """
         before = self.anchor("named_value")
         begun = self.begun(before) if before > anchor else []
         head = begun[0].start if begun else start
@@ -372,12 +378,12 @@ class _RecoveringParse:
         return named
 
     def feed_head(self, anchor: int, start: int, at: int, begun: list[Node]) -> None:
-        """Read the missing tokens before the `{` at a place, where the head breaks off at `start`.
+        """Insert the missing tokens before the `{` at a place, for a head that is broken at `start`.
 
-        Of `func main<ios18>(...)`, the known ones of name, opset and inputs stay.
+        Of `func main<ios18>(...)`, the known parts stay: name, opset and inputs.
         """
         head = begun[0].start if begun else start
-        title, _, inputs = re.sub(r"->\s*\([^()]*\)", "", self.text[head:at]).partition("(")  # outputs strayed there
+        title, _, inputs = re.sub(r"->\s*\([^()]*\)", "", self.text[head:at]).partition("(")  # misplaced outputs
         names = [f"$absent {name}" for name in names_in(inputs) if name[0] != "$"]
         of_function = {
             "FUNC": "func",
@@ -394,22 +400,22 @@ class _RecoveringParse:
     # ---- the stack
 
     def anchor(self, *phrases: str) -> int:
-        """Return the topmost place of the stack where one of the phrases may begin; 0 without such a place."""
+        """Return the topmost index of the stack where such a phrase may begin; 0 without one."""
         tops = (index for index in range(len(self.states) - 1, 0, -1) if self.states[index].keys() & phrases)
         return next(tops, 0)
 
     def begun(self, anchor: int) -> list[Node]:
-        """Return the phrases that were read since a place of the stack."""
+        """Return the phrases on the stack from an index on."""
         return flat(self.values[anchor:])
 
     def cut(self, size: int) -> None:
-        """Forget the phrases from a place of the stack on, but report their errors."""
+        """Remove the phrases on the stack from an index on, but report their errors."""
         for phrase in self.begun(size):
             self.lowered(phrase)
         del self.values[size:], self.states[size + 1 :]
 
     def feed(self, words: str, at: int) -> None:
-        """Read words that are not in the text, at a place in it."""
+        """Feed inserted words to the parser, at a place of the text."""
 
         def place(terminal: str, token: str, _: int) -> Node:
             return leaf(terminal, token, at)._replace(end=at)
@@ -436,5 +442,5 @@ class _RecoveringParse:
         return self.values[0]  # type: ignore[no-any-return]
 
     def tokens(self, start: int, begun: Sequence[Node] = ()) -> Iterator[tuple[str, int, bool]]:
-        """Return the tokens from a place on, as SyncPoints has them: the braces in `begun` phrases are open."""
+        """Return the tokens of SyncPoints from a place on; the braces of `begun` phrases are open."""
         return self.marks.tokens(start, sum(node.token == "{" for node in begun))

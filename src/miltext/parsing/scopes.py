@@ -22,8 +22,8 @@ _WITHOUT_NAMES = ("value", "raw_list")
 class Meaning:
     """The meaning of a name: a value or a function.
 
-    `phrase` spells it with its type, or is the plain operation that makes it. `operation` makes it, and is None for an
-    input and a function.
+    `phrase` is its name with its type, or the plain operation that defines it. `operation` is the operation that
+    defines it, None for an input and a function.
     """
 
     __slots__ = ("name", "operation", "phrase", "uses")
@@ -36,7 +36,7 @@ class Meaning:
 
     @property
     def type(self) -> Span:
-        """Where its type stands, or the `_` of a draft; in one without it an empty place before the name."""
+        """The place of its type, or of the `_` in a draft; without either, the empty place before the name."""
         if isinstance(self.phrase, Statement):
             return self.phrase.type_span
         stated = phrases.type_of(self.phrase)
@@ -44,7 +44,7 @@ class Meaning:
 
     @property
     def seen_from(self) -> int:
-        """The offset where its scope begins."""
+        """The offset of the beginning of its scope."""
         return (self.operation or self.phrase).end
 
     @property
@@ -59,10 +59,10 @@ class Meaning:
 
 
 class Scope:
-    """A function with its inputs, or a block, with the names defined in it; `phrase` spells it.
+    """A function with its inputs, or a block, with the names defined in it; `phrase` is its phrase.
 
-    `opset` is its function's, as the text has it; `inner` are the scopes directly inside it. It has no link to its
-    outer scopes: without cycles, a reading is freed with its last user, without the collector.
+    `opset` is the opset of its function, as spelled in the text; `inner` are the scopes directly inside it. It has no
+    reference to its outer scope: without cycles, the memory is freed without the garbage collector.
     """
 
     def __init__(self, phrase: Node, opset: str | None = None) -> None:
@@ -84,7 +84,7 @@ class Scopes:
     """The names of a text. `program` is the scope of its functions, which are independent.
 
     `found` is every name of a value or a function, in the order of the text, with its meaning, or None. `guessed` are
-    the uses without a visible definition: they mean the function's only value of that name. `is_draft` is true if the
+    the uses without a visible definition, which get the function's only value of that name. `is_draft` is true if the
     text omits a type.
     """
 
@@ -130,7 +130,7 @@ class Scopes:
         return [self.program] if value.is_function else self.around(value.name.start)
 
     def meaning(self) -> list[int | None]:
-        """Return, for each name in the order of the text, the place in that order of its definition."""
+        """Return, for each name in the order of the text, the index of its definition in that order."""
         places = {name: place for place, (name, _) in enumerate(self.found)}
         return [places[value.name] if value else None for _, value in self.found]
 
@@ -152,7 +152,7 @@ class Scopes:
         return scope
 
     def _block(self, body: Node, scopes: Sequence[Scope]) -> None:
-        """Read a block, with the opset and the inputs that come before it; `scopes` are its own and those around."""
+        """Read a block, with the opset and the inputs before it; `scopes` are the block's and its outer scopes."""
         self._values(phrases.inputs(body), None, scopes[0])
         block = phrases.block(body)
         for operation in phrases.operations(block):
@@ -174,7 +174,9 @@ class Scopes:
         self._values(phrases.outputs(operation), operation, scopes[0])
 
     def _given(self, phrase: Node, scopes: Sequence[Scope]) -> None:
-        """Read an argument or an attribute, also of nested operations: its names, and whether a draft has it."""
+        """Read the names in an argument or an attribute, also of nested operations, and note the spellings of
+        drafts.
+        """
         todo = [phrase]
         while todo:
             found = todo.pop()
@@ -196,7 +198,7 @@ class Scopes:
         self.found.append((name, value))
 
     def _use(self, name: Name, scopes: Sequence[Scope]) -> None:
-        """Find the meaning of a name: the last definition of it, in the innermost scope with one."""
+        """Find the meaning of a name: its last definition in the innermost scope that defines it."""
         for scope in scopes:
             if name.text in scope.values:
                 value = scope.values[name.text][-1]

@@ -19,11 +19,11 @@ class Slip(NamedTuple):
     """A row: patterns of the text `before` a place and of the text `found` there, and the message about them.
 
     Both are matched over the lines of `token_lines`. In a pattern, a space is any white space, or none, and a word in
-    capitals is one of PIECES. The wrong text is the group `at` of `before`, if there is one, and the match of `found`.
-    The `mend` replaces it. Message and mend have the groups of both by name, as CLEANED makes them. The row is for
-    places where a word or a terminal that it `wants` could stand; a group `defined` is a name that the text defines. A
-    mend is `certain` if there is no other, and it does not change a meaning. The match of a `long` row goes on to the
-    end of its phrase.
+    capitals is a key of PIECES. The wrong text is the group `at` of `before`, if there is one, and the match of
+    `found`. `mend` is the replacement. Message and replacement may use the groups of both patterns by name, as
+    converted by CLEANED. The row applies only where the terminal `wants` is possible; a group `defined` must be a name
+    that the text defines. A replacement is `certain` if it is the only possible one and keeps the meaning. The match of
+    a `long` row extends to the end of its phrase.
     """
 
     before: str
@@ -41,7 +41,7 @@ LITERALS = {
     "string": "STRING",
     r"(?:tensor <[^;=(){}]*\[ [\d?][^;=(){}]*>|list <[^;=(){}]*>)": r"\[[^;=(){}]*\]",
 }
-"""Literals by the types whose values they may spell: patterns of both. A truth value is read as a name first."""
+"""Patterns of types, with the patterns of their literals. Truth values are absent, for they are first read as names."""
 
 PIECES: dict[str, str] = {
     "OUTPUT": r"(?:TYPE\s+|START)NAME",
@@ -84,4 +84,4 @@ CLEANED: dict[str, Callable[[str], str]] = {
     "whole": lambda number: str(int(number, 0)),
     "operation": _operation,
 }
-"""The spelling in MIL for the matches of the groups with these names."""
+"""Functions that convert the matches of groups, by the groups' names, to MIL's spelling."""

@@ -33,7 +33,7 @@ _DEFINED = re.compile(r"[\w>]\s+([A-Za-z_][A-Za-z0-9_@]*)\s*(?:=(?!=)|[,)])")
 def slip_error(text: str, at: int, words: set[str]) -> Diagnostic | None:
     """Return the error for a slip at the place where a parse stopped; None for an unknown slip.
 
-    `words` are the terminals that could be there, by their words where they have only one.
+    `words` are the possible terminals there, as words if a terminal has only one.
     """
     around = _Around(text, at)
     for row in _rows():
@@ -45,7 +45,7 @@ def slip_error(text: str, at: int, words: set[str]) -> Diagnostic | None:
 
 
 class _SlipPatterns(NamedTuple):
-    """A slip, and its patterns as expressions: the end of a line, and the beginning of the next."""
+    """A slip, and its patterns as regular expressions: for the line before a place, and for the line after it."""
 
     slip: Slip
     before: Callable[[str], re.Match[str] | None]
@@ -58,7 +58,7 @@ def _rows() -> list[_SlipPatterns]:
 
 
 class Fit(NamedTuple):
-    """The match of a row: the place of the error, the contents of the groups, and whether a comment is in it."""
+    """The match of a row: the place of the error, the contents of the groups, and whether it contains a comment."""
 
     place: Span
     groups: dict[str, str | None]
@@ -82,7 +82,7 @@ class _Around:
         return after(self.text, self.at, phrase=True)
 
     def fit(self, row: _SlipPatterns) -> Fit | None:
-        """Return the match of a row here, if any. Of a long row, the short part before the place is tried first."""
+        """Return the match of a row here, if any. For a long row, the short pattern before the place is tried first."""
         following = self.after
         if row.slip.long:
             read = row.before(self.before.line)
@@ -133,23 +133,23 @@ def misread_operations(text: str, phrases: Iterable[Node]) -> Iterator[tuple[Nod
 
 
 def _is_value(text: str, name: str | None) -> bool:
-    """Return whether a name, if given, is defined as a value in the text: it comes after a type or `_`."""
+    """Return whether the text defines a value of this name, after a type or `_`; true without a name."""
     return name is None or name in defined_names(text)
 
 
 @lru_cache(maxsize=1)
 def defined_names(text: str) -> frozenset[str]:
-    """Return the names of a text that come after a type or `_` as they do where a value is defined."""
+    """Return the names in a text after a type or `_`, as in the definition of a value."""
     return frozenset(_DEFINED.findall(text))
 
 
 def told(text: str, slip: Slip, fit: Fit) -> Diagnostic:
-    """Return the error of a matching slip, without a suggestion that would lose a comment."""
+    """Return the error of a matching slip, without a suggestion if that would drop a comment."""
     place, groups = fit.place, fit.groups
     cleaned = {name: CLEANED.get(name, str)(found or "") for name, found in groups.items()}
     seen = {name: shown(" ".join(found.split())) for name, found in cleaned.items()}
     mend = None if slip.mend is None or fit.has_comment else slip.mend.format(**cleaned)
-    if mend is None or mend.endswith(" "):  # the white space after it is not a part of it
+    if mend is None or mend.endswith(" "):  # without the white space after the match
         place = Span(place.start, place.start + len(text[place.start : place.end].rstrip()))
     is_certain = slip.certain and (groups.get("dtype") or "").lower() not in AMBIGUOUS
     mend, applicability = mend and mend.rstrip(), SAFE if is_certain else UNSAFE

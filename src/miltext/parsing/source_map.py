@@ -35,7 +35,7 @@ class SourceMap:
 
     @cached_property
     def _by_identity(self) -> dict[int, tuple[Message, Span]]:
-        """Each message beside its span; kept, so that the object that protobuf hands out stays the same."""
+        """Each message with its span; a reference to the message keeps protobuf from making a new object for it."""
         return {
             id(message): (message, self.spans[path]) for path, message in messages(self._program) if path in self.spans
         }

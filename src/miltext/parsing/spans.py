@@ -1,4 +1,4 @@
-"""The places of a Program's messages in its text: the tree of phrases, by the schema's fields."""
+"""The places of a Program's messages in its text: the phrases of the tree, by paths of the schema's fields."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _NAMED = {
     **dict.fromkeys(("function", "argument", "single_argument"), "key"),
     "operation": "type",
 }
-"""The field of the name in a phrase."""
+"""The field for the name in a phrase."""
 
 
 def find(program: Node, path: Path) -> Node:
-    """Return the phrase that spells the message at a path, or the innermost phrase around it that spells one."""
+    """Return the phrase of the message at a path, or the phrase of the innermost message around it."""
     found = program
     for place, phrase in phrases_by_path(program):
         if path[: len(place)] == place:
@@ -36,10 +36,10 @@ def find(program: Node, path: Path) -> Node:
 
 
 def phrases_by_path(program: Node, enter: Enter | None = None) -> Iterator[tuple[Path, Node]]:
-    """Yield every phrase that spells a message of its own, outermost first, with the message's path.
+    """Yield every phrase of a message, outermost first, with the message's path.
 
-    With `enter`, enter only the operations for which it is true: most of a text is operations. Of a function that is
-    defined twice, a Program has the first definition.
+    With `enter`, enter only the operations for which it returns true: most of a text is operations. For a duplicate
+    function, a Program contains the first definition.
     """
     yield (), program
     yield from _attributes(program, ())
@@ -69,7 +69,7 @@ def words(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
 
 
 def opset_in(body: Node) -> str:
-    """Return the opset of a function, or of one of its blocks, as a Program has it; empty without one."""
+    """Return the opset of a function, or of a block of it, in a Program's spelling; empty without one."""
     token = phrases.opset_token(body)
     return opset_of((token.token if token else None) or "")
 
@@ -91,7 +91,7 @@ def bodies_of(function: Node) -> Iterator[tuple[Path, Node]]:
 
 
 def operations_of(body: Node, path: Path) -> Iterator[tuple[Path, Node]]:
-    """Yield the operations in a block at a path, each with its own and before those inside of it."""
+    """Yield the operations in a block at a path, each with its path and before its inner operations."""
     for index, operation in enumerate(phrases.operations(block(body))):
         place = (*path, "operations", index)
         yield place, operation
@@ -141,7 +141,7 @@ def _attributes(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
         place = (*path, "attributes", Key(name_in(attribute)))
         if attribute.name == "attribute":
             yield from _value(phrases.held(attribute), place)
-        else:  # the literal is there; the phrase leaves its type out
+        else:  # a literal with an omitted type
             yield place, phrases.held(attribute)
             yield place, attribute
 

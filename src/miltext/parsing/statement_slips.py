@@ -7,7 +7,7 @@ from miltext.parsing.slip_patterns import LITERALS, Slip
 _UNTYPED = "an output's type comes before its name; a draft may leave it out"
 _NO_WORD = f"MIL has no `{{word}}`; {_UNTYPED}"
 _RESULTS = "the outputs of a block come after its `}}`: `}} -> (y)`"
-_NAME = "a name has letters, digits, `_` and `@`, and begins with a letter or `_`"
+_NAME = "a name consists of letters, digits, `_` and `@`, and begins with a letter or `_`"
 _EQUALS = "`=` comes between an output and its operation"
 
 STATEMENTS = [
@@ -21,7 +21,7 @@ STATEMENTS = [
     Slip(
         r"START (?P<at>(?P<word>let|var|auto|const|static|final)\s+)",
         r"(?=TYPE\s+NAME [=,])",
-        "MIL has no `{word}`: no value ever changes",
+        "MIL has no `{word}`: values never change",
         "",
     ),
     Slip(
@@ -159,7 +159,7 @@ CONSTANTS = [
         _UNTYPED_CONSTANT,
         "const()[val = {literal}]",
     ),
-    Slip("= const ", r"\[(?= NAME =)", f"`const` has its parentheses all the same: {_CONST_VAL}", "()[", certain=True),
+    Slip("= const ", r"\[(?= NAME =)", f"`const` needs its parentheses, too: {_CONST_VAL}", "()[", certain=True),
     *[
         Slip(
             rf"(?P<type>{made})\s+NAME = const (?P<at>\( )",

@@ -1,4 +1,5 @@
-"""The parts of a text that only miltext accepts, and the parts that occur in no known text of Apple's compiler.
+"""The parts of a text that only miltext accepts, and the parts that are absent from all known texts of Apple's
+compiler.
 
 The sources are 72 texts that the compiler printed and 43 that people wrote by hand, and compiled texts in the source of
 coremltools: fp8 in its `models/_fp8_compile.py` of 2026 and its tests, uint1 in the tests of compression.
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from miltext.syntax.tree import Node
 
 ALIASES = PROTO_BY_TEXT.keys() - TEXT_BY_PROTO.values()
-"""The opsets' names that no text of Apple's has."""
+"""The names of opsets that no text of Apple's contains."""
 
 UNPROVEN_TOKENS = {
     "DTYPE": (re.compile(r"uint[236]"), "the data type", "coremltools' names of data types"),
@@ -31,11 +32,11 @@ UNPROVEN_TOKENS = {
     "STRING": (re.compile(r'(?s).*\\[^"].*'), 'an escape other than `\\"` in', ""),
     "LIST": (re.compile(r"(?s).*(\+inf|\bnan\b|-0x0p\+0).*"), "`nan`, `+inf` or `-0x0p+0` in", ""),
 }
-"""By terminal: the tokens that do not occur in Apple's known texts, their unproven part, and a source elsewhere."""
+"""By terminal: the tokens absent from Apple's known texts, their unproven part, and another source."""
 
 
 def strict_findings(text: str) -> list[Diagnostic]:
-    """Return errors for parts that only miltext takes, warnings for unproven ones, in the order of the text.
+    """Return errors for parts that only miltext accepts, and warnings for unproven parts, in the order of the text.
 
     Raise ParseError if the text does not parse.
     """
@@ -71,14 +72,14 @@ def _token_findings(phrase: Node, token: str) -> Iterator[Diagnostic]:
     if token.startswith("$"):
         yield error(
             codes.OWN_SPELLING,
-            f"`{shown}` is miltext's own spelling, which Apple's compiler does not take",
+            f"`{shown}` is miltext's own spelling, which Apple's compiler does not accept",
             phrase.span,
         )
     elif phrase.name == "LIST" and "$" in token:
         place = phrase.start + token.index("$")
         yield error(
             codes.OWN_SPELLING,
-            "`$` marks miltext's own spelling, which Apple's compiler does not take",
+            "`$` marks miltext's own spelling, which Apple's compiler does not accept",
             Span(place, place + 1),
         )
     pattern, what, source = UNPROVEN_TOKENS.get(phrase.name, (None, "", ""))

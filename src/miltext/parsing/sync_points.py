@@ -1,4 +1,4 @@
-"""The likely beginnings and ends of phrases in a text with mistakes, by its words and its layout."""
+"""The likely beginnings and ends of phrases in a text with errors, by its words and its layout."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ _SIGNS = {
     "block end": re.compile(r"\}\s*->"),
     "statement end": re.compile(rf";[ \t]*(?:\r?\n|//|/\*|}}|$)|;[ \t\r\n]*(?:{_FUNCTION}|{_STATEMENT})"),
 }
-"""The signs of each: `func main<`; `fp16 y =`, `fp16 y,` or, on a line that has a `;`, `y = relu(`; the same on any
-line, where no argument can stand; only the first of these; ` {`; `} ->`; a last `;`."""
+"""The pattern of each: `func main<`; `fp16 y =`, `fp16 y,` or, on a line that has a `;`, `y = relu(`; the same on any
+line, where no argument is possible; only the first of these; ` {`; `} ->`; a last `;`.
+"""
 
 _OURS = r'\$(?:"|-?[0-9]+\s|(?:absent|empty)\s+[A-Za-z_$])'
 _BLOCK = re.compile(rf"\{{\s*(?:(?!(?:true|false|inf|nan|BLOBFILE)\b)[A-Za-z_/]|\}}\s*->|{_OURS})")
@@ -40,13 +41,13 @@ _INPUT = re.compile(rf"(?:\w+\s+|\w+\s*<(?:{_INSIDE}|<(?:{_INSIDE}|<{_INSIDE}*>)
 
 
 class SyncPoints:
-    """A text, and the signs at its places, by words and layout, of the phrases there."""
+    """A text with functions that find likely phrases at its places, by words and layout."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     def begins(self, at: int, *signs: str) -> bool:
-        """Return whether a phrase with one of the signs seems to begin at a place."""
+        """Return whether a phrase of one of these kinds seems to begin at a place."""
         return any(_SIGNS[sign].match(self.text, at) for sign in signs)
 
     def begins_line(self, at: int) -> bool:
@@ -56,25 +57,27 @@ class SyncPoints:
         return at == 0 or self.text[at - 1] == "\n"
 
     def ends(self, at: int) -> bool:
-        """Return whether the `;` or `}` at a place is the end that it seems to be, and not a slip of its own."""
+        """Return whether the `;` or `}` at a place is likely an end, rather than a slip."""
         if self.text[at] == "}":
             return self.begins_line(at) or self.begins(at, "block end")
         return self.begins(at, "statement end")
 
     def outputs_end(self, at: int) -> int:
-        """Return the end of the outputs, `-> (y)` or parts of it, that seem to be at a place, else the place."""
+        """Return the end of the likely outputs at a place, `-> (y)` or parts of it; the place itself without
+        outputs.
+        """
         written = _OUTPUTS.match(self.text, at)
         return written.end() if written else at
 
     def input_name(self, at: int) -> int | None:
-        """Return the place of an input's name, if an input, a type and then a name, seems to be at a place."""
+        """Return the place of an input's name, if an input seems to be at a place: a type, then a name."""
         found = _INPUT.match(self.text, at)
         return found.start("name") if found else None
 
     def tokens(self, start: int, dictionaries: int = 0) -> Iterator[tuple[str, int, bool]]:
-        """Yield the tokens from a place on; each with the place where it begins, and whether it opens a block.
+        """Yield the tokens from a place on, each with its beginning, and whether it opens a block.
 
-        Comments are left out, and the braces of dictionaries; `dictionaries` is the number of open ones.
+        Comments and the braces of dictionaries are omitted; `dictionaries` is the number of open dictionaries.
         """
         for terminal, token, at in lexer(FINE).tokens(self.text, start):
             opens_block = _BLOCK.match(self.text, at) is not None
@@ -89,12 +92,12 @@ class SyncPoints:
 
 
 def names_in(text: str) -> list[str]:
-    """Return the names in a piece of text, each once, as they are spelled, without reserved words."""
+    """Return the names in a piece of text, each once, as spelled there, without reserved words."""
     names = re.findall(_NAME, text)
     return list(dict.fromkeys(name for name in names if name not in RESERVED))
 
 
 def opset_in(text: str) -> str:
-    """Return the opset in a piece of text, `<ios18>`; nothing without one."""
+    """Return the opset in a piece of text, `<ios18>`; an empty text without one."""
     found = re.search(r"<\s*[A-Za-z_][A-Za-z0-9_]*\s*>", text)
     return found[0] if found else ""

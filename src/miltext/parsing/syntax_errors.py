@@ -71,7 +71,7 @@ def syntax_error(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagno
         return error(codes.NESTED_TOO_DEEPLY, TOO_NESTED, Span(failure.start, failure.end))
     if path := _path(text):
         return path
-    from miltext.parsing.slips import slip_error  # it needs all tables, and most texts are right
+    from miltext.parsing.slips import slip_error  # it imports all tables, and most texts are valid
 
     if slip := slip_error(text, failure.start, _possible(failure)):
         return slip
@@ -79,7 +79,9 @@ def syntax_error(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagno
 
 
 def _path(text: str) -> Diagnostic | None:
-    """Return the error for a text that is the path of a file: a wrong argument, or a link that git wrote as text."""
+    """Return the error for the path of a file in place of a text: a wrong argument, or a link that git wrote as
+    text.
+    """
     name = text.strip()
     if not _PATH.fullmatch(name):
         return None
@@ -89,7 +91,7 @@ def _path(text: str) -> Diagnostic | None:
 
 
 def _character(text: str, failure: SyntaxFailure) -> Diagnostic | None:
-    """Return the error for characters that do not begin a token."""
+    """Return the error for characters that begin no token."""
     start = failure.start
     if not text.strip(" \t\r\n"):
         return error(codes.EMPTY_TEXT, "the text is empty; a program begins with `program(1.3)`", Span(0, 0))
@@ -150,7 +152,7 @@ def _forbidden(text: str, at: int) -> Diagnostic:
 
 
 def _unterminated_string(text: str, start: int, stop: int) -> Diagnostic:
-    """Return the error for a string that stops at a forbidden character, usually the end of its line."""
+    """Return the error for a string that ends at a forbidden character, usually the end of its line."""
     if re.match(f"[{FORBIDDEN}]", text[stop : stop + 1]):
         forbidden = _forbidden(text, stop)
         escape = f"\\u{{{ord(text[stop]):x}}}"
@@ -181,7 +183,7 @@ def _unclosed(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnosti
 
 
 def _opened(nodes: list[Node]) -> list[Node]:
-    """Return the open brackets. Brackets inside finished phrases are closed."""
+    """Return the open brackets; all brackets inside finished phrases are closed."""
     opened: list[Node] = []
     for node in nodes:
         if node.token in ("{", "(", "[", "<", "$["):
@@ -206,20 +208,20 @@ def _unexpected(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnos
 
 
 def _keywords(words: set[str]) -> set[str]:
-    """Return the words among terminals, which are spelled like their names."""
+    """Return the keywords among terminals: their names are their spellings."""
     truths = {"true", "false"} if "BOOL" in words else set()
     return truths | {word for word in words if word.islower() or word == "BLOBFILE"}
 
 
 def _way_out(found: str, words: set[str]) -> str:
-    """Return the hint that a message adds where the intention is clear."""
+    """Return the hint at the end of a message if the intention is clear."""
     if words == {"="} and found in (")", ","):
         return _NAMED_VALUES
     return ""
 
 
 def _no_type(text: str, place: Span, words: set[str], nodes: list[Node]) -> Diagnostic | None:
-    """Return the error for a name that is where a type should, if the error is that."""
+    """Return the error for a name in place of a type; None for any other error."""
     found = text[place.start : place.end]
     if NAME.fullmatch(found) and "DTYPE" in words and "NAME" not in words:
         return unknown_type(found, place, "type" if "tensor" in words else "data type")
@@ -228,23 +230,23 @@ def _no_type(text: str, place: Span, words: set[str], nodes: list[Node]) -> Diag
 
 
 def _words(failure: SyntaxFailure, nodes: list[Node]) -> set[str]:
-    """Return the terminals that may be proposed at the place, by their words where they have only one."""
+    """Return the terminals that may be proposed at the place, as words if a terminal has only one."""
     words = _possible(failure)
     return words - _of_drafts(words, nodes) or words
 
 
 def _possible(failure: SyntaxFailure) -> set[str]:
-    """Return the terminals that could be at the place, by their words where they have only one."""
+    """Return the possible terminals at the place, as words if a terminal has only one."""
     terminals = {terminal.name: terminal for terminal in load_grammar().terminals}
     named = [terminals.get(name) for name in failure.expected]
     words = {terminal.literal or terminal.name for terminal in named if terminal and not terminal.fast}
-    if "BLOBFILE" in words:  # a literal follows, before which a data type converts an array
+    if "BLOBFILE" in words:  # the parser allows a literal here; a data type would begin the conversion of an array
         words.discard("DTYPE")
     return words | {name for name in failure.expected if name not in terminals}
 
 
 def _of_drafts(words: set[str], nodes: list[Node]) -> set[str]:
-    """Return the words among these that only a draft may contain here; they are not proposed."""
+    """Return those words that only a draft may contain here; they are not proposed."""
     last = nodes[-1].token if nodes else None
     of_drafts = {DRAFT, "$blob", *ARRAYS} | (_LITERAL_STARTS - {"("} if "DTYPE" in words else set())
     if {"(", "<"} <= words:  # after a name
@@ -257,7 +259,7 @@ def _of_drafts(words: set[str], nodes: list[Node]) -> set[str]:
 
 
 def _wanted(text: str, failure: SyntaxFailure, nodes: list[Node]) -> str:
-    """Return the beginning of a message: the expected text, and the text before it."""
+    """Return the beginning of a message: the expected text, and its context."""
     words = _words(failure, nodes)
     if ";" in words:
         return f"expected `;` after {_unfinished(nodes)}"
@@ -265,13 +267,17 @@ def _wanted(text: str, failure: SyntaxFailure, nodes: list[Node]) -> str:
 
 
 def _unfinished(nodes: list[Node]) -> str:
-    """Return the phrase that a `;` would close: a function if only the program's braces are open, else an operation."""
+    """Return the noun for the phrase that a `;` would end: a function if only the program's brace is open, else an
+    operation.
+    """
     depth = sum((node.token == "{") - (node.token == "}") for node in nodes)
     return "the operation" if depth > 1 else "the function"
 
 
 def _choices(words: set[str], nodes: list[Node]) -> list[str]:
-    """Return the words for a reader: nouns for kinds, and miltext's own spellings only where nothing else fits."""
+    """Return the expected words for a message: nouns for kinds of tokens, and miltext's own spellings only if nothing
+    else is possible.
+    """
     chosen = []
     if len(words & _LITERAL_STARTS) > 4:
         chosen.append("a literal")
@@ -285,7 +291,7 @@ def _choices(words: set[str], nodes: list[Node]) -> list[str]:
 
 
 def _typed_noun(words: set[str], nodes: list[Node]) -> tuple[str, set[str]]:
-    """Return the noun for a phrase that begins with a type here, and the other words that this noun covers."""
+    """Return the noun for a phrase that begins with a type here, and the words that this noun includes."""
     if {"NAME", "}"} <= words:
         return "an operation", {"NAME"}
     if nodes and nodes[-1].token == "=":
@@ -300,7 +306,7 @@ def _listed(words: list[str]) -> str:
 
 
 def _after(text: str, nodes: list[Node]) -> str:
-    """Return the text before the place: the last finished phrase, by its noun or as it is."""
+    """Return the context before the place: the last finished phrase, as a noun or as its text."""
     if not nodes:
         return ""
     last = nodes[-1]

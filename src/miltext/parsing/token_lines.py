@@ -1,7 +1,7 @@
 """The tokens beside a place of a text as one line, over which the patterns of slips are matched.
 
-The text between two tokens is at most one character of the line, so neither the layout of a text nor its comments
-matter, and no run of white space costs anything.
+White space and comments between two tokens become at most one character of the line, so that the layout does not
+matter, and long white space costs nothing.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from itertools import accumulate
 from miltext.syntax.lexer import FINE, lexer
 
 WINDOW = 300
-"""How many characters of the text before and after a place are read."""
+"""The number of characters that are read before and after a place."""
 
 PHRASE = 1 << 20
-"""The most characters read of a phrase where all of it is needed."""
+"""The greatest number of characters that are read of a whole phrase."""
 
 CUT = "\0"
 """The mark in a line for omitted text; no token contains it."""
@@ -74,12 +74,12 @@ class TokenLine:
             self._places.append(place + match.start())
 
     def cut(self, place: int) -> None:
-        """Mark that the text goes on at a place."""
+        """Mark that the text is cut at a place."""
         self._pieces.append(CUT)
         self._places.append(place)
 
     def unread(self) -> int:
-        """Take out the last token, which may go on. Return its place."""
+        """Remove the last token, which may be cut, and return its place."""
         self._pieces.pop()
         return self._places.pop()
 
@@ -92,7 +92,7 @@ class TokenLine:
 
 
 def before(text: str, at: int) -> TokenLine:
-    """Return the line of the tokens before a place; it begins with CUT unless the text does."""
+    """Return the line of the tokens before a place; it begins with CUT unless it includes the text's beginning."""
     start, line = max(at - WINDOW, 0), TokenLine(text)
     if start:
         line.cut(start)
@@ -101,9 +101,9 @@ def before(text: str, at: int) -> TokenLine:
 
 
 def after(text: str, at: int, *, phrase: bool = False) -> TokenLine:
-    """Return the line of the tokens from a place on; it ends with CUT where the text goes on.
+    """Return the line of the tokens from a place on; it ends with CUT if the text continues.
 
-    It ends in the window, or where a `phrase` ends: with the next round bracket, brace, `;` or `=`.
+    It ends with the window, or with a `phrase`: at the next parenthesis, brace, `;` or `=`.
     """
     line, window = TokenLine(text), min(at + (PHRASE if phrase else WINDOW), len(text))
     end = line.read(at, window, phrase=phrase)

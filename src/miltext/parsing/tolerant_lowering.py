@@ -1,4 +1,4 @@
-"""Lowering that continues after an error: it reports each error, and lowers the phrases around it without the refused
+"""Lowering that continues after an error: it reports each error, and lowers the enclosing phrases without the refused
 part.
 """
 
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from miltext.syntax.parser import Parsed, SyntaxFailure
 
 _USES = ("name_binding", "outputs")
-"""The rules of phrases in which names stand for values defined before."""
+"""The rules of phrases in which names refer to earlier values."""
 
 BROKEN = object()
-"""The value of a refused phrase, or of a phrase that needs a refused one inside it."""
+"""The lowered form of a refused phrase, and of a phrase that requires its refused inner phrase."""
 
 Repair: TypeAlias = "Callable[[Children], Children]"
 
 
 class Opaque(Node):
-    """An operation with nothing readable except outputs: its children are those with types, `names` the others."""
+    """An operation of which only outputs are known: its children are the outputs with types, `names` the others."""
 
     names: tuple[str, ...] = ()
 
@@ -50,7 +50,7 @@ class Opaque(Node):
 def opaque(begun: list[Node], text: str, start: int, end: int) -> Opaque:
     """Return an operation between two places, with only its outputs known.
 
-    `begun` are its phrases that were read, `text` is all of it that seems to be there.
+    `begun` are its finished phrases, `text` is its likely text.
     """
     read = _read_outputs(begun)
     operation = Opaque("operation", start, end, [value for value in read if value.name == "named_value"])
@@ -60,7 +60,7 @@ def opaque(begun: list[Node], text: str, start: int, end: int) -> Opaque:
 
 
 def _read_outputs(begun: list[Node]) -> list[Node]:
-    """Return the outputs of an operation that were read, with their types or as outputs of a draft."""
+    """Return the outputs in the finished phrases of an operation, with their types or as outputs of a draft."""
     for node in begun:
         if node.name == "results":
             return [child for child in node.children if child.children]
@@ -78,11 +78,10 @@ def _outputs_in(text: str) -> list[str]:
 
 
 class TolerantLowering(TreeLowering):
-    """Lowering of a tree that accepts drafts, and goes on after an error.
+    """Lowering of a tree that accepts drafts, and continues after an error.
 
-    `repaired` are the phrases lowered without a broken part, by their rule and place. `drafts` are the beginnings of a
-    draft's phrases. `misnamed` are the reserved words used as names of values: each is reported at its definition
-    alone.
+    `repaired` are the phrases lowered without a broken part, by their rule and place. `drafts` are the beginnings of
+    draft spellings. `misnamed` are the reserved words used as names of values: each is reported only at its definition.
     """
 
     def __init__(self, text: str) -> None:
@@ -93,15 +92,15 @@ class TolerantLowering(TreeLowering):
         self.misnamed: set[str] = set()
 
     def lower(self, phrase: Node, children: Children) -> Parsed:
-        """Return the lowered form of a phrase, given its lowered children; BROKEN if nothing is left of it."""
+        """Return the lowered form of a phrase, given its lowered children; BROKEN if no part can be kept."""
         return self.statement(phrase) if isinstance(phrase, Statement) else self.in_net(self._made, phrase, children)
 
     def _made(self, phrase: Node, children: Children) -> Parsed:
-        """Return the result for a phrase, by the rules of drafts or of Programs. Raise LoweringError."""
+        """Return the lowered form of a phrase, by the rules of drafts or of Programs. Raise LoweringError."""
         if isinstance(phrase, Opaque):
             self._mark(phrase)
             return _operation_of(phrase.names, [child for child in children if child is not BROKEN])
-        if phrase.name in SHORT:  # cut off before it was written out
+        if phrase.name in SHORT:  # cut before its end
             return BROKEN
         if phrase.name == "draft_marker":  # `$draft(names)`
             refused = marker_error(children)
@@ -164,7 +163,7 @@ class TolerantLowering(TreeLowering):
 
 
 def _plain_lists(literal: str | Raw | None) -> Iterator[str]:
-    """Yield the lists of plain elements in a literal, each one token."""
+    """Yield the lists of plain elements in a literal that are single tokens."""
     if isinstance(literal, Raw):
         for child in literal.children:
             yield from _plain_lists(child)
@@ -203,7 +202,7 @@ _WITHOUT_BROKEN: dict[str, Repair] = {
     "program": _program,
 }
 
-# ---- and its own refusals
+# ---- the refusals of this lowering
 
 
 def _named_plainly(children: Children) -> Children:
@@ -222,7 +221,7 @@ def _named_nothing(children: Children) -> Children:
 
 
 def _once(children: Children) -> Children:
-    """Return the program in a known dialect, each field and function once."""
+    """Return the program's children with a known dialect, and with each field and function once."""
     body = children.index("{")
     word, opening, dialect, closing, *fields, attributes = children[:body]
     fields = list({field[0]: field for field in fields}.values())

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from miltext.syntax.parser import Parsed
 
 WINDOW = 300
-"""How many characters before a value are searched for the name of its parameter."""
+"""The number of characters before a value that are searched for the name of its parameter."""
 
 
 class TreeLowering:
@@ -51,7 +51,7 @@ class TreeLowering:
             return self.refused(phrase, children, LoweringError(codes.NESTED_TOO_DEEPLY, TOO_NESTED))
 
     def statement(self, statement: Statement) -> Parsed:
-        """Lower a plain operation. Its phrases are looked at only where it is refused."""
+        """Lower a plain operation; read its phrases only if it is refused."""
         try:
             return self.lowering.plain_operation([statement.text])
         except LoweringError:
@@ -62,11 +62,13 @@ class TreeLowering:
             return self.unread(statement, failure)
 
     def refused(self, phrase: Node, children: Children, refused: LoweringError) -> Parsed:
-        """Raise the ParseError of a phrase that the lowering refused, or return a substitute for the phrase."""
+        """Raise the ParseError of a phrase that the lowering refused; a subclass may return a substitute instead."""
         raise ParseError([lowering_diagnostic(phrase, refused, self.text)]) from None
 
     def unread(self, statement: Statement, failure: SyntaxFailure) -> Parsed:
-        """Raise the ParseError of a plain operation that the fine rules refuse, or return a substitute for it."""
+        """Raise the ParseError of a plain operation that the full grammar refuses; a subclass may return a substitute
+        instead.
+        """
         raise ParseError([syntax_error(self.text, failure, failure.read)]) from None
 
 

@@ -1,8 +1,8 @@
 """Lowering of each phrase of MIL text to the wire bytes of its message.
 
 `Lowering` has one method for each rule of the grammar and keeps no state; Lark's own parser takes it as its
-transformer, as miltext's loop does. A phrase that no Program can contain is a `LoweringError`, at the token or child to
-blame.
+transformer, as miltext's loop does. A phrase that no Program can contain raises a `LoweringError`, which names the
+token or child at fault.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _FIELDS = 4
 
 
 class Lowering:
-    """A callback for each rule of `grammar/mil.lark`; the children are all of the phrase's symbols."""
+    """A callback for each rule of `grammar/mil.lark`; the children are all symbols of the phrase."""
 
     def program(self, children: Children) -> bytes:
         """`program(1.3) [a = v] { ... }` -> Program"""
@@ -358,7 +358,7 @@ class Lowering:
 
     blob_offset = blob_path
 
-    # Literals whose types are not known yet keep their children until a value gives them one.
+    # A literal of unknown type keeps its children until a value determines its type.
 
     raw_list = values.RawList  # `[a, b]`
     raw_tuple = values.RawTuple  # `(a, b)`

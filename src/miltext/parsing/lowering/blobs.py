@@ -39,19 +39,21 @@ class DraftBlob(Raw):
 
 
 def blob_text(path: str, offset: str) -> str:
-    """Return the BLOBFILE for a record, given its two tokens."""
+    """Return the BLOBFILE text for a record's two tokens."""
     return f"BLOBFILE({blob_path(path)}, {blob_offset(offset)})"
 
 
 def blob_path(token: str) -> str:
-    """Return the path of a BLOBFILE for a record's path: a path without an initial `@` is in the model's folder."""
+    """Return a BLOBFILE's field for a record's path; a path without an initial `@` is relative to the model's
+    folder.
+    """
     is_whole = name_of(f"${token}").startswith("@")
     whole = token if is_whole else f'"@model_path/{token[1:]}'
     return f"path = string({whole})"
 
 
 def blob_offset(token: str) -> str:
-    """Return the offset of a BLOBFILE by a record's offset."""
+    """Return a BLOBFILE's field for a record's offset."""
     return f"offset = uint64({token})"
 
 

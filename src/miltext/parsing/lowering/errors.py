@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 TOO_NESTED = "this is nested too deeply to be a Program"
 
 INFER = "or have `miltext infer` fill in the draft"
-"""The way out for all phrases of drafts."""
+"""The way out for all draft spellings."""
 
 
 def no_dialect(written: str) -> str:
@@ -24,8 +24,8 @@ def no_dialect(written: str) -> str:
 class LoweringError(Exception):
     """A phrase that cannot be lowered.
 
-    `at` is the token or the index of the child to blame, None for the whole phrase; `start` and `end` narrow it to a
-    part of that token. `suggestion` is the text to write in its place.
+    `at` is the token or the index of the child at fault, None for the whole phrase; `start` and `end` limit the error
+    to a part of that token. `suggestion` is the replacement text.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class LoweringError(Exception):
 
 
 class NamesInBrackets(LoweringError):
-    """Names of values in brackets: their meaning depends on the parameter that they are given to."""
+    """Names of values in brackets: their meaning depends on the parameter of the argument."""
 
 
 class TooDeep(Exception):

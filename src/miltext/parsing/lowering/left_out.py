@@ -1,4 +1,4 @@
-"""Lowering of text with omitted values: all other parts are in their final form."""
+"""Lowering of text with omitted values: all other parts get their final form."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Value
 
 MARK = f"$left-out-{token_hex(16)}/"
-"""The beginning of the fileName of a value to be filled in later: no text can have it."""
+"""The prefix of the fileName of a value to be filled in later: no text can contain it."""
 
 
 LEFT_OUT = sized(BLOB, blob_message(MARK.encode(), 0))
@@ -27,7 +27,9 @@ LEFT_OUT = sized(BLOB, blob_message(MARK.encode(), 0))
 
 
 class LeavingOut(Lowering):
-    """A Lowering that accepts omitted literals, as values of unknown content, and arrays, as their files' names."""
+    """A Lowering that accepts omitted literals, as values of unknown content, and arrays, as the names of their
+    files.
+    """
 
     def elided(self, children: Children) -> Raw:
         return _LeftOut(children)
@@ -42,7 +44,7 @@ class _LeftOut(Raw):
 
 
 class NamedArray(ArrayFile):
-    """An array that the fileName of its value names; `array_named` reads that."""
+    """An array in the fileName of its value; `array_named` reads this name."""
 
     def content(self, value_type: LoweredType | None = None) -> bytes:
         return sized(BLOB, blob_message(f"{MARK}{json.dumps(self.reference)}".encode(), 0))

@@ -1,4 +1,4 @@
-"""Maps and repeated fields on the wire, made of their lowered parts."""
+"""Maps and repeated fields in wire form, made of their lowered parts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ Entries = dict[bytes, bytes]
 
 
 def entries(field: bytes, members: Entries | None) -> list[bytes]:
-    """Return a map as the field of a message, in parts to be joined with the message's others: a value may be large."""
+    """Return a map as a field of a message, in parts: they are joined only with the message's other parts, as a value
+    may be large.
+    """
     parts: list[bytes] = []
     for key, value in (members or {}).items():
         head = map_key(key) + ENTRY_VALUE + varint(len(value))

@@ -37,7 +37,7 @@ def whole_number(token: str, bits: int, signed: bool) -> int:
         raise LoweringError(codes.WRONG_ELEMENT, f"expected a whole number, found `{shown(token)}`", token)
     least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
     digits = digits.lstrip("0") or "0"
-    magnitude = int(digits) if len(digits) < 40 else 1 << 64  # Python reads no integer of any length
+    magnitude = int(digits) if len(digits) < 40 else 1 << 64  # Python refuses very long integers
     number = -magnitude if token[0] == "-" else magnitude
     if not least <= number <= most:
         raise LoweringError(codes.NUMBER_OUT_OF_RANGE, f"this number is outside {least} to {most}", token)

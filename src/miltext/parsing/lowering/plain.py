@@ -1,6 +1,6 @@
 """Lowering of the grammar's fast path: a plain operation that was read as one token.
 
-A reserved or repeated name is refused without a place, which the token's phrases determine.
+A reserved or repeated name raises an error without a place; the place is found later, in the token's phrases.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _SHORT = 80
 
 
 def plain_operation(token: str) -> bytes:
-    """Return the content of the Operation that a plain operation's token spells."""
+    """Return the content of the Operation for a plain operation's token."""
     head = operation_head().match(token)
-    assert head is not None  # the terminal is stricter
+    assert head is not None  # the terminal's pattern is stricter
     kind, result, operation, inputs = head.groups()
     pairs = argument_parts().findall(inputs)
     members = attribute_parts().findall(token, head.end())
@@ -73,7 +73,7 @@ def _key(token: str) -> bytes:
 
 @memo(1 << 14)
 def plain_type(token: str) -> LoweredType:
-    """Return a tensor type, or the name of a data type for a scalar's."""
+    """Return a tensor type, or the name of a scalar's data type."""
     return plain_tensor(token) if token.startswith("tensor") else scalar_type(BY_NAME[token])
 
 
@@ -86,7 +86,7 @@ def _value(kind: str, literal: str) -> bytes:
 
 def _lower_value(kind: str, literal: str) -> bytes:
     value_type = plain_type(kind)
-    if literal[-1] == ")":  # a BLOBFILE: no other ends so
+    if literal[-1] == ")":  # a BLOBFILE: no other value ends like this
         return value_type.field + sized(BLOB, _blob(literal))
     return lower_value(value_type, literal)
 

@@ -1,4 +1,4 @@
-"""Lowered types: the wire bytes of a `ValueType`, and the form of literals of the type."""
+"""Lowered types: the wire bytes of a `ValueType`, and the facts that determine the form of its literals."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ UNKNOWN = sized(tag(2), b"")
 class LoweredType(NamedTuple):
     """A type: `field` is its wire form as the field `type` of a Value or a NamedValueType.
 
-    `wire` is the ValueType itself, None for an absent message. A tensor has `dtype` (None for a number that is not a
-    data type) and `shape` (None if rank and dimensions disagree, or a dimension is neither a size nor `?`); other types
-    have `parts`, and a list the `length` of its values if that is known.
+    `wire` is the ValueType itself, None for an absent message. A tensor has `dtype` (None for an unknown number) and
+    `shape` (None if rank and dimensions disagree, or a dimension is neither a size nor `?`); other types have `parts`,
+    and a list has the `length` of its values if it is known.
     """
 
     kind: str
@@ -72,7 +72,7 @@ _SCALARS = {name: tensor_type(dtype.number, dtype, []) for name, dtype in BY_NAM
 
 
 def scalar_type(dtype: DType) -> LoweredType:
-    """Return the type of one value of the data type, a tensor of rank 0: always the same object."""
+    """Return the type of one value of the data type, a tensor of rank 0: the same object each time."""
     return _SCALARS[dtype.name]
 
 

@@ -1,4 +1,4 @@
-"""Values as lowering sees them: a raw literal becomes the wire bytes of a `Value` once its type is known."""
+"""Values during lowering: a raw literal becomes the wire bytes of a `Value` once its type is known."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 _NOUNS = {"tensor": "a tensor", "list": "a list", "tuple": "a tuple", "dict": "a dictionary", "state": "a state"}
 
 Children: TypeAlias = "list[Parsed]"
-"""The tokens of a phrase, and the lowered phrases inside it: each rule knows the types of its own."""
+"""The tokens of a phrase, and the lowered phrases inside it: each rule determines the types of its children."""
 
 
 class Raw:
-    """A literal without its type, by its children. One that has no value by itself is refused with a message."""
+    """A literal without its type, by its children. A subclass for a literal without a value raises its own error."""
 
     code = codes.WRONG_KIND_OF_LITERAL
     message = ""
@@ -55,7 +55,7 @@ def _place(raw: str | Raw | None) -> str | None:
 
 
 def misfit(value_type: LoweredType, place: str | None) -> LoweringError:
-    """Return the refusal of a literal whose form is not its type's."""
+    """Return the error of a literal whose form does not fit its type."""
     noun = _NOUNS.get(value_type.kind, "no type at all")
     way = "$list[...], $tuple(...) or $dictionary{...} spells a literal of another kind than its type"
     return LoweringError(
@@ -83,7 +83,7 @@ def lower_value(value_type: LoweredType, raw: str | Raw) -> bytes:
 
 
 def string_value(token: str) -> bytes:
-    """Return the Value `string("...")`: half of all values are an operation's name."""
+    """Return the Value `string("...")`: a fast path, as half of all values are names of operations."""
     text = string_bytes(token)
     if len(text) < len(_STRING_HEADS):
         return _STRING_HEADS[len(text)] + text
@@ -91,7 +91,7 @@ def string_value(token: str) -> bytes:
 
 
 def element(value_type: LoweredType | None, raw: str | Raw) -> bytes:
-    """Return a Value that is inside another: its type follows from the container, unless it brings its own."""
+    """Return an inner Value: its type follows from the container, unless the value states its own."""
     if isinstance(raw, WholeValue):
         return raw.children[2]  # type: ignore[no-any-return]
     if value_type is None:
@@ -109,7 +109,7 @@ def text_content(value_type: LoweredType, raw: str) -> bytes:
         children = [child for part in _split(raw) for child in (",", part)]
         try:
             return RawList(["[", *children[1:], "]"]).content(value_type)
-        except LoweringError as failure:  # its place is a part of `raw`, which is one token of the tree
+        except LoweringError as failure:  # the place is a part of `raw`, which is one token of the tree
             raise LoweringError(failure.code, failure.message, raw) from None
     if value_type.kind != "tensor":
         raise misfit(value_type, raw)
@@ -125,7 +125,7 @@ def text_content(value_type: LoweredType, raw: str) -> bytes:
 
 
 def _literal_shape(value_type: LoweredType, place: str | None) -> tuple[int | None, ...]:
-    """Return the shape that a literal of the type must be nested like."""
+    """Return the shape that determines the nesting of a literal of the type."""
     if value_type.dtype is None or value_type.shape is None or value_type.shape.count(None) > 1:
         needed = "a known data type, a known rank and at most one unknown dimension"
         message = f"a plain literal needs a type of {needed}; else name the field, as in `$ints([1, 2])`"
@@ -209,12 +209,12 @@ def trailing_comma(token: str) -> LoweringError | None:
 
 
 def bound_list_error(literal: str) -> LoweringError | None:
-    """Return the error of a literal that an argument of a draft is bound to, if it is a list as one token."""
+    """Return the error of a literal in an argument of a draft, if it is a list that was read as one token."""
     return (_names_in_brackets(literal) if _is_one_token(literal) else None) or plain_list_error(literal)
 
 
 def plain_list_error(literal: str) -> LoweringError | None:
-    """Return the error of a literal of a draft, if it is a list as one token."""
+    """Return the error of a literal of a draft, if it is a list that was read as one token."""
     return list_error(literal) if _is_one_token(literal) else None
 
 
@@ -241,7 +241,7 @@ def _names_in_brackets(token: str) -> LoweringError | None:
 
 
 def untyped(literal: str | Raw, at: int) -> LoweringError:
-    """Return the refusal of a draft's literal without a type; it is the child `at` a place of its phrase."""
+    """Return the error of a draft's literal without a type; `at` is its index in the phrase."""
     what, like = "literal", "int32(1)"
     if isinstance(literal, ArrayFile):
         what, like = "array", 'tensor<fp16, [2]>($npy("w.npy"))'
@@ -251,7 +251,7 @@ def untyped(literal: str | Raw, at: int) -> LoweringError:
 
 
 def misplaced(literal: str | Raw) -> LoweringError | None:
-    """Return the error about a draft's literal with anything other than plain elements in its lists."""
+    """Return the error of a draft's literal whose lists contain anything except plain elements."""
     for child in literal.children if isinstance(literal, RawList) else ():
         if isinstance(child, RawList):
             if refused := misplaced(child):
@@ -281,7 +281,7 @@ class Container(Raw):
 
 
 class RawList(Container):
-    """`[a, b]`: a list's values, or a tensor's elements where these are strings or a comment comes between them."""
+    """`[a, b]`: a list's values, or a tensor's elements if they are strings or a comment is between them."""
 
     kind = "list"
     member = fields.LIST
@@ -294,7 +294,10 @@ class RawList(Container):
         return tensor_content(dtype, self.tensor_values(shape, dtype))
 
     def tensor_values(self, shape: Sequence[int | None], dtype: DType) -> bytes:
-        """RepeatedFloats or its like. The list's own text, strings as 0 in it, shows whether it is nested rightly."""
+        """RepeatedFloats or its like.
+
+        The list's own text, with 0 for each string, shows whether its nesting is correct.
+        """
         texts: list[str] = []
         place = self.place or ""
         try:
@@ -304,7 +307,7 @@ class RawList(Container):
         return element_values(texts if any(text[0] == '"' for text in texts) else numbers, dtype, place)
 
     def _flatten(self, texts: list[str]) -> list[str]:
-        """Return the list's text with each string as 0; its elements are gathered in `texts`."""
+        """Return the list's text with 0 for each string; collect its elements in `texts`."""
         nesting: list[str] = []
         for child in self.children:
             if isinstance(child, RawList):
@@ -359,7 +362,7 @@ def _member(field: int, value_type: LoweredType | None, raw: str | Raw) -> bytes
 
 
 class AnyKind(Raw):
-    """`$list[...]`, `$tuple(...)`, `$dictionary{...}`: a literal whose kind or count need not be its type's."""
+    """`$list[...]`, `$tuple(...)`, `$dictionary{...}`: a literal whose kind or count may differ from its type."""
 
     def content(self, value_type: LoweredType) -> bytes:
         literal: Container = self.children[1]
@@ -396,7 +399,7 @@ def _hexadecimal(raw: str | Raw) -> bytes:
 
 
 class WholeValue(Raw):
-    """`$value(TYPE(...))` inside a container: a Value whose type or docString is its own."""
+    """`$value(TYPE(...))` inside a container: a Value with its own type or docString."""
 
     message = "`$value` is allowed only inside a list, a tuple or a dictionary"
 
@@ -404,7 +407,7 @@ class WholeValue(Raw):
 class NoValue(Raw):
     """`$absent` in a pair: no Value at all."""
 
-    message = "`$absent` stands only for a dictionary's key or value"
+    message = "`$absent` is allowed only as a dictionary's key or value"
 
 
 class Fixed(Raw):
@@ -417,7 +420,7 @@ class Fixed(Raw):
 
 
 class Elided(Raw):
-    """`$elided(1000, "sha256:...")`: a literal that was left out; it has no value by itself."""
+    """`$elided(1000, "sha256:...")`: an omitted literal, without a value."""
 
     code = codes.ELIDED_LITERAL
 
@@ -425,7 +428,7 @@ class Elided(Raw):
         super().__init__(children)
         self.message = (
             f"this literal of {shown(children[2])} elements was left out when the text was printed; "
-            "print without --elide to have it"
+            "print without --elide to include it"
         )
 
 
