@@ -173,7 +173,7 @@ def items(brackets: Node) -> list[Node]:
 
 def name_in(phrase: Node | None) -> str:
     """Return the name in a phrase, or that a token spells: of an operation its type; empty without a name."""
-    if isinstance(phrase, Statement) and (head := operation_head(phrase.text)):
+    if isinstance(phrase, Statement) and (head := operation_head().match(phrase.text)):
         return head[3]
     token = phrase if phrase is None or phrase.token is not None else name_token(phrase)
     return name_of(token.token or "") if token else ""
