@@ -52,7 +52,7 @@ EQUAL, REORDERED = "equal", "equal in another order"
 DIFFERENT = "DIFFERENT"
 """The start of each result for a file that is proven to be another one."""
 
-_POINTER = re.compile(rb"%s\S*\n(?:.+\n)*?oid sha256:([0-9a-f]{64})\nsize (\d+)\n" % LFS_POINTER)
+_POINTER = re.compile(rb"%s\S*\r?\n(?:.+\n)*?oid sha256:([0-9a-f]{64})\r?\nsize (\d+)\r?\n" % LFS_POINTER)
 _MOST_BYTES = 1024
 """The most bytes of a pointer, by git-lfs's specification."""
 
@@ -120,7 +120,13 @@ def read_pointer(path: Path) -> Pointer | None:
 
 
 def compared(source: Path, stated: Path) -> Iterator[tuple[str, str]]:
-    """Yield how each file of a model compares with its pointer; a model that is not compiled yields one refusal."""
+    """Yield how each file of a model compares with its pointer.
+
+    A model that is not compiled yields one refusal, as does a folder without pointers.
+    """
+    if not any(pointers(stated)):
+        yield "", "refused: no git-lfs pointer is here"
+        return
     with tempfile.TemporaryDirectory() as folder:
         try:
             made, has_weights = _compiled(source, Path(folder))

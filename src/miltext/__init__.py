@@ -4,15 +4,15 @@
     text = miltext.to_text(program)      # Program -> MIL text, losslessly
     draft = miltext.to_draft(program)    # Program -> MIL text without what can be inferred
     text = miltext.format_text(text)     # canonical layout, comments kept
-    findings = miltext.check(text)       # all that is wrong with it, in one go
+    findings = miltext.check(text)       # all errors and warnings, at once
     model = miltext.load(path)           # .mil, .mlmodel, .mlpackage, .mlmodelc, .pb, .txtpb
-    model = miltext.open_model(path)     # the same, whatever it holds: a whole pipeline, a neural network
+    model = miltext.open_model(path)     # the same for any model: a pipeline, a neural network
     miltext.build(model, path)           # a model written, edited or not
-    toml = miltext.describe(model)       # what is around its program, as text
-    done = miltext.convert_weights(model, "fp16", path)  # types and weights converted, and what that loses
-    outputs = miltext.run(model, {"x": x})  # what it computes, in numpy
-    comparison = miltext.compare(a, b)   # whether another model computes the same, and where not
-    merged = miltext.merge_texts(base, ours, theirs)  # what both sides changed, with conflicts between markers
+    toml = miltext.describe(model)       # its description, metadata and labels, as text
+    done = miltext.convert_weights(model, "fp16", path)  # converted types and weights, and the losses
+    outputs = miltext.run(model, {"x": x})  # its outputs, computed in numpy
+    comparison = miltext.compare(a, b)   # the numbers of two models, and where they differ
+    merged = miltext.merge_texts(base, ours, theirs)  # the changes of both sides, with conflicts between markers
     small = miltext.reduce(model, test)  # the smallest part of it on which a test passes
     graph = miltext.Graph(program)       # operations, values and their uses, to be edited
     tree = miltext.lark_parser().parse(text)  # a tree of the text, for Lark's own tools

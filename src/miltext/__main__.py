@@ -13,14 +13,14 @@ def main() -> None:
     """Run the command and end the process."""
     try:
         _run()
-    except KeyboardInterrupt:  # before the command could see to it
+    except KeyboardInterrupt:  # the command was not running yet
         sys.exit(130)
     finally:
-        gc.freeze()  # else the interpreter looks through all of it for garbage as it ends
+        gc.freeze()  # otherwise, the interpreter searches all objects for garbage at its end
 
 
 def _run() -> None:
-    gc.disable()  # imported modules stay, so that a search for garbage would only take time
+    gc.disable()  # imported modules are never garbage, so a search would only take time
     from miltext.cli import command
 
     gc.freeze()
@@ -39,7 +39,7 @@ def _open_streams() -> None:
             os.open(os.devnull, flags)
             setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", errors="backslashreplace", closefd=False))
     if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
-        sys.stdout.reconfigure(errors="backslashreplace")  # a file's name need not be of the terminal's characters
+        sys.stdout.reconfigure(errors="backslashreplace")  # the terminal may lack characters of a file's name
 
 
 if __name__ == "__main__":

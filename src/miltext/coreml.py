@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 def to_pymil(model: Model) -> Any:
     """Return the program of a model as coremltools' `Program`, its weights loaded.
 
-    For a `.mil`, the specification version is that of its opsets. Raise ModelError as `loader_of` does, and what
-    coremltools raises: its loader refuses operations that it does not know.
+    For a `.mil`, its opsets determine the specification version. Raise ModelError as `loader_of` does, and coremltools'
+    own errors: its loader refuses unknown operations.
     """
     spec, load = loader_of(model)
     program = load()
@@ -37,7 +37,7 @@ def to_pymil(model: Model) -> Any:
 
 
 def loader_of(model: Model) -> tuple[Any, Callable[[], Any]]:
-    """Return coremltools' Model message of a model, and a call of coremltools' loader that reads it.
+    """Return coremltools' Model message of a model, and a function that reads it with coremltools' loader.
 
     Raise ModelError: MIL480 without coremltools, MIL481 where the weights are in more than one folder.
     """

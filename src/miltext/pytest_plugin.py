@@ -7,7 +7,7 @@ pins `test_ops/relu.mil` for a test in `test_ops.py`, weights by their digests; 
 a model in `test_ops/relu.numbers.npz`. `pytest --mil-update` writes the goldens anew. If all tests of a module pass,
 goldens that none of them checked are reported; with `--mil-unused`, the run fails then.
 
-pytest loads this module in every run: nothing else of miltext is imported before a test asks for its goldens.
+pytest loads this module in every run: nothing else of miltext is imported before a test uses the fixture.
 """
 
 from __future__ import annotations
@@ -160,9 +160,9 @@ class Goldens:
             return
         module = _module(report.nodeid)
         self._passed[module] += 1
-        told = getattr(report, _REPORT, None)
-        if told:
-            count, folder, used = told
+        noted = getattr(report, _REPORT, None)
+        if noted:
+            count, folder, used = noted
             self._counts[module] = count
             self._folders.setdefault(os.path.realpath(folder), set()).add(module)
             self._used.update(map(os.path.realpath, used))
@@ -183,8 +183,8 @@ class Goldens:
         config, here = self._config, self._config.invocation_params.dir
         if {os.path.realpath((config.rootpath / module).with_suffix("")) for module in modules} == {str(folder)}:
             return True
-        asked = [Path(os.path.realpath(here / arg)) for arg in config.args]
-        is_all = config.args_source == config.ArgsSource.TESTPATHS or any(each in folder.parents for each in asked)
+        named = [Path(os.path.realpath(here / arg)) for arg in config.args]
+        is_all = config.args_source == config.ArgsSource.TESTPATHS or any(each in folder.parents for each in named)
         return is_all and self._is_whole and all(self._passed[each] == count for each, count in self._tests.items())
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:

@@ -280,7 +280,7 @@ ROWS = [
         "is tensor<fp32, [2, 3]>, and the state holds tensor<fp16, [2, 3]>",
         "write_state(data = half, input = held)"),
     Row('_ a, _ b = classify(classes = list<string, 2>(["a", "b"]), probabilities = v)', "MIL702",
-        "names 2, and `probabilities` has 3 elements",
+        "has 2 classes, but `probabilities` has 3 elements",
         '_ a, _ b = classify(classes = list<string, 3>(["a", "b", "c"]), probabilities = v)'),
     Row('_ a, _ b = classify(classes = list<bool, 3>([true, true, true]), probabilities = v)', "MIL702",
         "takes a list of string or int64, not of bool",

@@ -264,7 +264,7 @@ WRONG: list[tuple[str, Arguments, str]] = [
     (
         "conv_transpose",
         {"output_shape": None, "pad": "[9, 9, 0, 0]"},
-        "MIL518 `pad` of `conv_transpose` takes 18 away from axis 2, which is only 17 long before",
+        "MIL518 `pad` of `conv_transpose` removes 18 from axis 2, whose size before that is only 17",
     ),
     ("max_pool", {"x": V(4, 8)}, "MIL514 `x` of `max_pool` takes a tensor of rank 3 to 5, [n, c, *d], not a tensor"),
     ("max_pool", {"kernel_sizes": "[2]"}, "MIL515 `kernel_sizes` of `max_pool` must be of shape [2], not [1]; `x` is"),
@@ -310,7 +310,7 @@ WRONG: list[tuple[str, Arguments, str]] = [
     (
         "einsum",
         {"equation": '"chw,whu->chu"'},
-        'MIL522 `equation` of `einsum` is "chw,whu->chu", for tensors of rank 3;',
+        'MIL522 `equation` of `einsum` is "chw,whu->chu", for tensors of rank 3,',
     ),
     ("einsum", {"equation": '""'}, 'MIL522 `equation` of `einsum` takes "chw,whu->chu" or'),
     ("einsum", {"values": [V(1, 2, 3, 4)]}, "MIL702 `values` of `einsum` takes two tensors, not 1"),
@@ -410,7 +410,7 @@ WRONG: list[tuple[str, Arguments, str]] = [
         "MIL514 `target_size_height` of `resize_bilinear` takes a scalar, not a tensor of shape [1]; write `3`",
     ),
     ("resize_bilinear", {"sampling_mode": '"CORNERS"'}, "MIL519 `sampling_mode` of `resize_bilinear` takes"),
-    ("resize", {"shape": "[1, 1, 4, 9, 9]"}, "MIL515 `shape` of `resize` says 5 sizes, more than the 4 of `x`"),
+    ("resize", {"shape": "[1, 1, 4, 9, 9]"}, "MIL515 `shape` of `resize` has 5 sizes, more than the 4 of `x`"),
     ("resize", {"resized_dims": "4"}, "MIL518 `resized_dims` of `resize` takes numbers up to 3, not 4"),
     ("resize", {"shape": "[0, -1, 9]"}, "MIL518 `shape` of `resize` takes numbers from 0 on, not -1"),
     ("resize", {"interpolation_mode": '"BILINEAR"'}, "MIL519 `interpolation_mode` of `resize` takes `LINEAR` or"),

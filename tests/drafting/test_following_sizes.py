@@ -384,7 +384,7 @@ def test_what_is_the_same_in_many_places_is_reported_once() -> None:
     )
     _, told = reshaped(program(16, lines, "y8"), "1,4,24")
     [found] = told
-    assert "so it is in 5 more places" in found.message
+    assert "the same finding in 5 more places" in found.message
     assert len(found.notes) == 3
 
 

@@ -88,7 +88,7 @@ def test_line_ends_stay() -> None:
         (["image=1,3,8,8"], "man", "MIL430", "unknown function `man`; did you mean `main`?"),
         (["image=3,8,8"], None, "MIL435", "`image` of `main` has 4 dimensions, [1, 3, 8, 8], not 3"),
         (["image=[]"], None, "MIL435", "`image` of `main` has 4 dimensions, [1, 3, 8, 8], not 0"),
-        (["s=4..8"], None, "MIL435", "`s` of `main` is a state, whose sizes are fixed, and 4..8 are not"),
+        (["s=4..8"], None, "MIL435", "`s` of `main` is a state, whose sizes must be fixed, unlike 4..8"),
         (["words=2"], None, "MIL435", "`words` of `other` is list<string, 2>, whose sizes cannot be changed"),
     ],
 )
@@ -216,7 +216,7 @@ HALVED = """program(1.3)
 def test_sizes_inside_a_range_are_tried_too(text: str, words: list[str], tried: str) -> None:
     found = refused(text, *words)
     said = [note.message for note in found.notes]
-    assert f"so it is with {tried}, which the range has" in said
+    assert f"this error occurs with {tried}, which the range includes" in said
     assert any("enumeratedShapes" in each for each in said) == ("15" not in tried)
 
 

@@ -180,6 +180,8 @@ UNREADABLE: dict[str, Callable[[Path], Path]] = {
             "a list": b"[1]",
             "a key twice": b'{"MLModelAuthorKey": "a", "MLModelAuthorKey": "b"}',
             "half of a character": b'{"MLModelAuthorKey": "\\ud800"}',
+            "a number beyond all limits": b'{"a": [1e400]}',
+            "a number that is none": b'{"a": NaN}',
             "deep": b'{"a":' * 40 + b"1" + b"}" * 40,
             "very deep": b"[" * 100_000 + b"]" * 100_000,
             "a pointer of git-lfs": b"version https://git-lfs.github.com/spec/v1\noid sha256:"
@@ -210,6 +212,11 @@ def test_an_unreadable_overlay_is_kept_by_an_edit(kind: str, tmp_path: Path) -> 
     unchanged = {path: data for path, data in before.items() if path not in (manifest, package / FEATURES)}
     assert {path: path.read_bytes() for path in unchanged} == unchanged
     assert json.loads(manifest.read_bytes()) == json.loads(before[manifest])
+
+
+def test_the_way_out_of_a_pointer_is_that_of_git_lfs(tmp_path: Path) -> None:
+    found = run("check", UNREADABLE["a pointer of git-lfs"](tmp_path / "M.mlpackage"))
+    assert b"note: run `git lfs pull` in the model's repository" in found.stdout
 
 
 # ---- odd contents

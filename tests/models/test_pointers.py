@@ -6,6 +6,7 @@ import hashlib
 import re
 import shutil
 import sys
+from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
 
@@ -182,6 +183,22 @@ def test_files_that_are_not_pointers_are_left_alone(example: Path) -> None:
     found = results(example / "E.mlpackage", bundle)
     assert {DATA, ANALYTICS}.isdisjoint(found)
     assert found["more.bin"] == "DIFFERENT: no such file is written"
+
+
+def test_pointers_with_line_ends_of_windows_are_read(example: Path) -> None:
+    for path in (each for each in (example / "E.mlmodelc").rglob("*") if each.is_file()):
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    result = run(example)
+    assert result.exit_code == 0
+    assert "       3  equal\n       2  not compared" in result.output
+
+
+@pytest.mark.parametrize("made", [Path.mkdir, Path.touch], ids=["an empty folder", "an empty file"])
+def test_a_named_pair_without_pointers_is_reported(made: Callable[[Path], None], example: Path) -> None:
+    made(example / "none")
+    result = run(example, "--pair", example / "E.mlpackage", example / "none")
+    assert (result.exit_code, f"{example / 'none'}: refused: no git-lfs pointer" in result.output) == (1, True)
+    assert "       3  equal\n" in result.output
 
 
 def test_folders_without_pairs_are_reported(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from miltext.syntax.lexer import dialect_of
 from miltext.syntax.literals import quote
 from miltext.syntax.names import FreshNames, name_text
 from miltext.syntax.phrases import name_in
-from miltext.syntax.plain_tokens import arguments_in, attribute_parts, operation_head
+from miltext.syntax.plain_tokens import argument_parts, attribute_parts, operation_head
 from miltext.syntax.tree import Node, Statement, tokens
 
 if TYPE_CHECKING:
@@ -268,15 +268,15 @@ def _parts(operation: Node) -> _Parts:
 
 def _parts_of_token(text: str, start: int) -> _Parts:
     """Return the parts of an operation that was read as one token at a place."""
-    head = operation_head(text)
+    head = operation_head().match(text)
     assert head is not None  # so it was read
     end = head.end()
     opening = text.find("[", end)
-    has_arguments = next(arguments_in(text, *head.span(4)), None) is not None
+    has_arguments = next(argument_parts().finditer(text, *head.span(4)), None) is not None
     return _Parts(
         head[3],
         [head[2]],
-        any(key == "name" for key, _, _ in attribute_parts(text, end)),
+        any(key == "name" for key, _, _ in attribute_parts().findall(text, end)),
         start + (end if opening < 0 else opening + 1),
         "[{}]" if opening < 0 else "{}, ",
         start + end - 1,

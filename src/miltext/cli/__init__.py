@@ -126,7 +126,7 @@ class Verbs(Commands):
         """Return the verbs and options that complete a word, without an import of verbs."""
         from click.shell_completion import CompletionItem
 
-        verbs = [CompletionItem(name, help=told) for name, told in VERBS.items() if name.startswith(incomplete)]
+        verbs = [CompletionItem(name, help=meaning) for name, meaning in VERBS.items() if name.startswith(incomplete)]
         return [*verbs, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

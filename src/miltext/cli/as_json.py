@@ -71,7 +71,7 @@ def json_text(record: Record) -> str:
     """Return the object of a verb, with the kept findings, and with U+FFFD for bytes of a file's name outside UTF-8."""
     import json
 
-    from miltext.diagnostics.dynamic import plain
+    from miltext.diagnostics.plain import plain
     from miltext.diagnostics.reports import FORM, findings
 
     whole = {"form": FORM, **plain(record), **findings(_kept() or [])}

@@ -281,14 +281,14 @@ class CheckRun:
         left = [each for report in reports for each in report.diagnostics]
         kinds = [(sum(each.severity == kind for each in left), kind) for kind in ("error", "warning")]
         programs = f"in {tally(len(reports) - self.around, 'program')}"
-        said = f"{', '.join(tally(count, kind) for count, kind in kinds if count) or 'nothing found'} {programs}"
+        counted = f"{', '.join(tally(count, kind) for count, kind in kinds if count) or 'nothing found'} {programs}"
         if self.fixing is not None and self.fixing.diff:
-            said = f"{self.fixing.fixed or 'nothing'} would be fixed {programs}"
+            counted = f"{self.fixing.fixed or 'nothing'} would be fixed {programs}"
         elif self.fixing is not None and (self.fixing.fixed or kinds[0][0] or kinds[1][0]):
-            said = f"{self.fixing.fixed} fixed, {kinds[0][0] + kinds[1][0]} left {programs}"
+            counted = f"{self.fixing.fixed} fixed, {kinds[0][0] + kinds[1][0]} left {programs}"
         if self.fixing is None:
-            return f"{said}; {self.fixable} fixable with --fix" if self.fixable else said
-        return f"{said}; {self.unsafe} more with --unsafe-fixes" if self.unsafe else said
+            return f"{counted}; {self.fixable} fixable with --fix" if self.fixable else counted
+        return f"{counted}; {self.unsafe} more with --unsafe-fixes" if self.unsafe else counted
 
     def status(self, reports: Sequence[Report]) -> int:
         """Return the exit status."""

@@ -88,8 +88,8 @@ def asked_codes(_context: click.Context, _option: click.Parameter, values: Seque
 
     words = [word for value in values for word in value.split(",") if word.strip()]
     for word in words:
-        if told := unknown(word):
-            raise click.BadParameter(told)
+        if problem := unknown(word):
+            raise click.BadParameter(problem)
     if values and not words:
         raise click.BadParameter("it names no code")
     return tuple(map(normal, words))

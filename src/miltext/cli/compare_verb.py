@@ -78,14 +78,14 @@ def command(old: str, new: str | None, against: str | None, full: bool, nested: 
     given = InputChoices(**{name: options.pop(name) for name in InputChoices._fields})
     try:
         comparison = _compared(old, new, against, nested, given, options)
-        told = comparison.to_json() if asks_json() else comparison.to_text(color=colored(sys.stdout), full=full)
+        report = comparison.to_json() if asks_json() else comparison.to_text(color=colored(sys.stdout), full=full)
     except MiltextError as error:
         show_failure(error)
         sys.exit(FAILED)
-    if isinstance(told, str):
-        write_text("-", [told])
+    if isinstance(report, str):
+        write_text("-", [report])
     else:
-        write_json(told)
+        write_json(report)
     sys.exit(0 if comparison.ok else WRONG)
 
 
@@ -121,7 +121,7 @@ def _inputs(subject: Subject, given: InputChoices, function: str) -> dict[str, C
 
 
 def _operations(subject: Subject) -> int:
-    """Return how many operations a program has, those of inner blocks not counted."""
+    """Return the number of operations of a program, without operations of inner blocks."""
     from miltext.schema.walk import statements
 
     return sum(1 for _ in statements(subject.program))

@@ -139,8 +139,8 @@ def _revisions(_context: click.Context, begun: str) -> list[Item]:
     """Return the branches and tags of git, also behind the dots between two revisions."""
     before, dots, last = begun.rpartition("..")
     try:
-        asked = ["git", "for-each-ref", "--format=%(refname:short)"]
-        found = subprocess.run(asked, capture_output=True, check=True).stdout.decode(errors="replace")
+        command = ["git", "for-each-ref", "--format=%(refname:short)"]
+        found = subprocess.run(command, capture_output=True, check=True).stdout.decode(errors="replace")
     except (OSError, subprocess.CalledProcessError):
         return []
     names = ["HEAD", *found.split()]

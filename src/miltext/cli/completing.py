@@ -138,7 +138,7 @@ def _begun(line: str) -> tuple[list[str], str]:
 
 
 def _place_of_verb(args: list[str], verbs: click.Group) -> int:
-    """Return the place of the first word that is neither an option nor an option's value; without one, the end."""
+    """Return the place of the first word besides options and their values; without such a word, the end."""
     options = [each for each in verbs.params if isinstance(each, click.Option) and not each.is_flag]
     valued = {name for each in options for name in each.opts}
     pairs = enumerate(zip(["", *args], args, strict=False))

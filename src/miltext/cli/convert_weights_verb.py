@@ -79,8 +79,8 @@ def command(
     whole = open_whole(model)
     if weights and whole.kind not in TEXTS:
         raise click.UsageError("MODEL has weights of its own: leave out --weights")
-    told = {"to": to, "output": output, "io": io, "weights": given_weights(weights), "ranges": read_sizes(ranges)}
-    made, changes = _convert(whole, nested, **told, **choices)
+    requested = {"to": to, "output": output, "io": io, "weights": given_weights(weights), "ranges": read_sizes(ranges)}
+    made, changes = _convert(whole, nested, **requested, **choices)
     tell_written(output, changes, {**made.to_json(), "form": FORM})
     if not asks_json():
         write_text("-", [made.to_text(full=full)])

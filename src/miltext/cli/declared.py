@@ -1,4 +1,4 @@
-"""The options of verbs that are declared with the keywords of a function: see `syntax/keywords`."""
+"""The options of verbs, declared with the keywords of a function: see `syntax/keywords`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`miltext demo`: miltext's abilities, on a small model of the wheel."""
+"""`miltext demo`: miltext's abilities, on a small model that the wheel contains."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ class DiffForm(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What the output is, as `miltext.models.outputs` calls it."""
+        """The kind of the output, in the words of `miltext.models.outputs`."""
         return {"text": "difference", "unified": "diff", "markdown": "comment"}.get(self.form, self.form)
 
     def refuse_unclear(self) -> None:

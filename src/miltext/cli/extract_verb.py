@@ -85,8 +85,8 @@ def command(
         message = "a text has no description and no weights: name a model with -o, or leave the options out"
         raise click.UsageError(message)
     if output == "-":
-        text, told = part_text(source, values, inputs, function=function)
-        show(told, source.text, source.name)
+        text, found = part_text(source, values, inputs, function=function)
+        show(found, source.text, source.name)
         if asks_json():
             write_json({"output": None, "changes": [], "text": text})
         else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miltext.cli.habits import asked
+from miltext.cli.habits import option_value
 from miltext.cli.streams import fail, tell, unified, write_back, write_text
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Fixing:
         reason = _not_fixable(model)
         if reason is not None:
             if model.path is None:
-                fail(f"{asked('stdin_filename') or 'standard input'}: not fixed: {reason}")
+                fail(f"{option_value('stdin_filename') or 'standard input'}: not fixed: {reason}")
             checked = check(model)
             if any(map(chosen, checked.diagnostics)):
                 click.echo(f"miltext: {model.name}: not fixed: {reason}", err=True)

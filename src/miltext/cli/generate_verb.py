@@ -53,7 +53,7 @@ Exit status: 0 the program is made; 1 OUT cannot hold it; 2 usage, impossible op
     "-o", "--output", metavar="OUT", default="-", help="The .mil, .mlpackage, .mlmodel or .mlmodelc to write."
 )
 @declared(BuildOptions, "allow_unproven", "force")
-def command(seed: int, output: str, allow_unproven: bool, force: bool, **asked: Chosen) -> None:
+def command(seed: int, output: str, allow_unproven: bool, force: bool, **chosen: Chosen) -> None:
     """Make a valid program at random: any operations on any types that fit together.
 
     The same options give the same program, on every system. It passes `miltext check`, `miltext run` computes it, and
@@ -63,7 +63,7 @@ def command(seed: int, output: str, allow_unproven: bool, force: bool, **asked: 
     from miltext.generation.programs import generate
     from miltext.printing.printing import to_text
 
-    made = generate(seed, _options(**asked))
+    made = generate(seed, _options(**chosen))
     if output == "-" or Path(output).suffix.lower() == ".mil":
         write_text(output, [to_text(made)], "mil", force=force)
         return
@@ -71,7 +71,7 @@ def command(seed: int, output: str, allow_unproven: bool, force: bool, **asked: 
     from miltext.drafting.building import build
 
     model = read(made.SerializeToString(), f"<seed {seed}>")
-    externalize = min(STORED_FROM, asked["weights"]) or None
+    externalize = min(STORED_FROM, chosen["weights"]) or None
     built = build(
         model, output, force=force, externalize=externalize, ranges=_ranges(made), allow_unproven=allow_unproven
     )
@@ -90,18 +90,18 @@ def _ranges(made: Program) -> dict[str, str]:
     }
 
 
-def _options(**asked: Chosen) -> Options:
+def _options(**chosen: Chosen) -> Options:
     """Return the choices of the options."""
     from miltext.generation.options import OPSET_NAMES, Options
 
     return Options(
-        opsets=(asked["opset"],) if asked["opset"] else OPSET_NAMES,
-        operations=asked["only"] or None,
-        dtypes=asked["dtype"] or None,
-        ops=(asked["ops"], asked["ops"]),
-        inputs=asked["inputs"],
-        outputs=asked["outputs"],
-        functions=asked["functions"],
-        flexible=asked["flexible"],
-        weights=asked["weights"],
+        opsets=(chosen["opset"],) if chosen["opset"] else OPSET_NAMES,
+        operations=chosen["only"] or None,
+        dtypes=chosen["dtype"] or None,
+        ops=(chosen["ops"], chosen["ops"]),
+        inputs=chosen["inputs"],
+        outputs=chosen["outputs"],
+        functions=chosen["functions"],
+        flexible=chosen["flexible"],
+        weights=chosen["weights"],
     )

@@ -34,7 +34,7 @@ def _note(context: click.Context, option: click.Parameter, value: Chosen) -> Non
         context.meta[f"miltext.{option.name}"] = value
 
 
-def asked(name: str) -> Chosen:
+def option_value(name: str) -> Chosen:
     """Return the value of an option of every verb: `color`, `quiet` or `stdin_filename`; None if it is missing."""
     context = click.get_current_context(silent=True)
     return context.meta.get(f"miltext.{name}") if context else None
@@ -104,12 +104,12 @@ COLOR = click.Option(
 
 def quiet() -> bool:
     """Return whether only results and errors are shown."""
-    return bool(asked("quiet"))
+    return bool(option_value("quiet"))
 
 
 def shown_name(name: str) -> str:
     """Return the name of a file of the command line in messages: standard input has its own."""
-    return str(asked("stdin_filename") or STDIN) if name == "-" else name
+    return str(option_value("stdin_filename") or STDIN) if name == "-" else name
 
 
 def place_of(name: str) -> str:
@@ -117,11 +117,11 @@ def place_of(name: str) -> str:
 
     Its last name need not exist: for standard input without a name, it is in the working folder.
     """
-    return str(asked("stdin_filename") or os.path.join(os.getcwd(), STDIN)) if name == "-" else name
+    return str(option_value("stdin_filename") or os.path.join(os.getcwd(), STDIN)) if name == "-" else name
 
 
 def named_paths(paths: tuple[str, ...], purpose: str) -> tuple[str, ...]:
     """Return the paths that a verb was given; without any, standard input if it has a name. Raise UsageError."""
-    if not paths and not asked("stdin_filename"):
+    if not paths and not option_value("stdin_filename"):
         raise click.UsageError(f"name the {purpose}, or `-` for standard input")
     return paths or ("-",)

@@ -109,8 +109,8 @@ def _compiled_lines(compiled: Summary, indent: str) -> Iterator[str]:
 
 def _connection(connection: Summary) -> str:
     ends = [[connection["from"]], connection["to"]]
-    giver, takers = [", ".join(f"model {end}" if isinstance(end, int) else str(end) for end in side) for side in ends]
-    return f"{connection['name']}: {giver.replace('None', 'nobody')} -> {takers or 'nobody'}"
+    giver, users = [", ".join(f"model {end}" if isinstance(end, int) else str(end) for end in side) for side in ends]
+    return f"{connection['name']}: {giver.replace('None', 'nobody')} -> {users or 'nobody'}"
 
 
 def _system(version: int | None) -> str:

@@ -60,7 +60,7 @@ def command(model: str, place: str, nested: str | None) -> None:
     except IndexError as outside:
         raise refusal(codes.POSITION_OUTSIDE_TEXT, f"{shown} is outside the text: {outside}", loaded.name) from None
     if found is None:
-        parse_tree(text, loaded.name)  # which says where an operation breaks the syntax that looked like one
+        parse_tree(text, loaded.name)  # which reports where an apparent operation breaks the syntax
         raise refusal(codes.POSITION_OUTSIDE_TEXT, f"no operation found at {shown}", loaded.name)
     if asks_json():
         write_json(_record(text, found))

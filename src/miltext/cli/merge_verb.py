@@ -141,7 +141,7 @@ def _resolve(names: Sequence[str], how: str, force: bool) -> int:
 def _take_text(found: InConflict, name: str, text: str) -> bool:
     """Apply a text, and return whether the model is whole; report its errors."""
     merged = found.take_text(Path(text))
-    for reason in (*merged.conflicts, *(f"{path} is that of ours" for path in found.of_ours)):
+    for reason in (*merged.conflicts, *(f"{path} is the file of ours" for path in found.of_ours)):
         _tell(name, reason)
     show(merged.errors, merged.text, text)
     return merged.is_whole
@@ -199,10 +199,10 @@ def _edit(text: str) -> None:
     """Open a text in git's editor."""
     import subprocess
 
-    asked = subprocess.run(["git", "var", "GIT_EDITOR"], capture_output=True, check=False)
-    editor = os.fsdecode(asked.stdout).strip()
-    if asked.returncode:
-        fail(os.fsdecode(asked.stderr).strip() or "git has no editor")
+    answer = subprocess.run(["git", "var", "GIT_EDITOR"], capture_output=True, check=False)
+    editor = os.fsdecode(answer.stdout).strip()
+    if answer.returncode:
+        fail(os.fsdecode(answer.stderr).strip() or "git has no editor")
     if subprocess.call(["sh", "-c", f'{editor} "$@"', editor, text]):  # as git does: a command for its shell
         fail(f"the editor failed: {editor}")
 
@@ -355,8 +355,8 @@ def mergedriver(base: str, ours: str, theirs: str, marker_size: int, path: str, 
         found = (_merge_stored_texts if _is_text(path) else _merge_part)(names, markers, path)
     except MiltextError as failure:
         show(failure.diagnostics[:1], failure.text, path)
-        for said in _without_merge(path):
-            _tell(path, said)
+        for message in _without_merge(path):
+            _tell(path, message)
         sys.exit(FAILED)
     sys.exit(IN_CONFLICT if found else 0)
 
@@ -378,8 +378,8 @@ def _with_base() -> bool:
     """Whether the user's git shows the base in conflicts."""
     import subprocess
 
-    asked = subprocess.run(["git", "config", "merge.conflictStyle"], capture_output=True, check=False)
-    return asked.stdout.strip() in (b"diff3", b"zdiff3")
+    answer = subprocess.run(["git", "config", "merge.conflictStyle"], capture_output=True, check=False)
+    return answer.stdout.strip() in (b"diff3", b"zdiff3")
 
 
 def _merge_stored_texts(names: Names, markers: Markers, path: str) -> bool:

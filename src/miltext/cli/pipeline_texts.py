@@ -87,7 +87,7 @@ def _write_files(whole: Model, printed: Printed, folder: Path, kind: str, source
     """Write each text into a file of a folder, all or none, and report each model's file."""
     _require_folder(folder, whole)
     check_place(str(folder), source)
-    told: list[str] = []
+    lines: list[str] = []
     with Staging(replace=True, parents=True) as staging:
         for stage in whole.stages():
             became = "without a text"
@@ -96,9 +96,9 @@ def _write_files(whole: Model, printed: Printed, folder: Path, kind: str, source
                 _require_text(path, kind, source)
                 _write_file(staging.place(path), printed, stage)
                 became = f"written to {path}"
-            told.append(f"{stage.title}: {stage.model.type}, {became}")
+            lines.append(f"{stage.title}: {stage.model.type}, {became}")
         staging.commit()
-    for line in told:
+    for line in lines:
         tell(line)
 
 

@@ -218,20 +218,20 @@ class _Work:
         """Write the best result; if that fails, keep the work of hours in another folder."""
         assert self._best is not None
         try:
-            told = self._best.save(self._output, force=self._force)
+            warnings = self._best.save(self._output, force=self._force)
         except (OSError, MiltextError):
             kept = Path(mkdtemp(prefix="miltext-reduced-"), self._output.name)
             self._best.save(kept)
             click.echo(f"miltext: the result is kept as {kept}", err=True)
             raise
-        show(told, None, str(self._output))
+        show(warnings, None, str(self._output))
 
     def _note(self, best: Candidate, tests: int) -> None:
         """Record the best candidate, and show the progress on a terminal."""
         self._best, self._tests = best, tests
         if self._shows_progress:
-            told = f"{tally(best.operations, 'operation')} left, {tally(tests, 'test')} run"
-            click.echo(f"\r\x1b[K{told}", err=True, nl=False)
+            line = f"{tally(best.operations, 'operation')} left, {tally(tests, 'test')} run"
+            click.echo(f"\r\x1b[K{line}", err=True, nl=False)
 
     def _end_progress(self) -> None:
         if self._tests and self._shows_progress:

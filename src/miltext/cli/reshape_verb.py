@@ -93,9 +93,9 @@ def _reshaped(
     from miltext.drafting.reshaping import reshape
     from miltext.printing.flexible_shapes import ATTRIBUTE
 
-    told: list[Diagnostic] = []
-    edited = reshape(text, sizes, function=function, path=path, weights=folder, on_warning=told.append)
-    show([each for each in told if not drops_ranges or ATTRIBUTE not in each.message], text, path)
+    found: list[Diagnostic] = []
+    edited = reshape(text, sizes, function=function, path=path, weights=folder, on_warning=found.append)
+    show([each for each in found if not drops_ranges or ATTRIBUTE not in each.message], text, path)
     if conversion is not None:
         _verify(edited, path, folder, conversion, function or "main")
     return edited

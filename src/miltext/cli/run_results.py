@@ -232,6 +232,6 @@ class ShownResults:
 
 
 def _is_infinite(row: tuple[str, ...]) -> bool:
-    """Return whether a row shows a value with an element that is NaN or infinite."""
+    """Return whether a row shows a value with a NaN or infinite element."""
     *_, last = row
     return row[5:7] not in ((), ("0", "0")) or ('"' not in last and NOT_FINITE.search(last) is not None)

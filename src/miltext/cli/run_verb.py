@@ -101,13 +101,13 @@ def command(
     chosen = {name: options[name] for name in ("function", "weights", "compute")}
     evaluator = Evaluator(load_model(model, nested), **chosen)
     check_pictures(files, evaluator.features)
-    asked = evaluator.wanted([*options["values"], *files.single])
+    wanted = evaluator.wanted([*options["values"], *files.single])
     states = {} if state is None else read_archive(Path(state))
     with _naming(evaluator), telling_of_options(given):
         arrays, _ = evaluator.taken(given_inputs(evaluator, given), states, options["allow_nan"])
     shown = ShownResults(as_json) if as_json or not (files.archive or files.single) else None
     with Progress("running", lambda: len(evaluator.plan.steps)) as bar:
-        results = _Run(evaluator, arrays, states, asked, options["everything"]).results(given.seed, bar)
+        results = _Run(evaluator, arrays, states, wanted, options["everything"]).results(given.seed, bar)
         write(files, shown.looked_at(results) if shown else results, states, evaluator.features)
     if shown is not None and as_json:
         write_json({"function": evaluator.function, **shown.records})

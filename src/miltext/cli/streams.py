@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO, TypeAlias
 import click
 
 from miltext.cli.as_json import asks_json, failure_text, json_text, keep
-from miltext.cli.habits import asked, quiet, shown_name
+from miltext.cli.habits import option_value, quiet, shown_name
 from miltext.diagnostics import codes
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def open_whole(name: str) -> Model:
 
     if name != "-":
         return open_model(existing(name))
-    return read_model(read_stdin(), shown_name("-"), asked("stdin_filename"))
+    return read_model(read_stdin(), shown_name("-"), option_value("stdin_filename"))
 
 
 def read_stdin() -> bytes:
@@ -279,7 +279,7 @@ def colored(stream: TextIO, *, is_document: bool = False) -> bool:
 
     A document, such as MIL text, is often read by a program: in a file or a pipe, only the option colours it.
     """
-    choice = asked("color")
+    choice = option_value("color")
     if choice in ("always", "never"):
         return bool(choice == "always")
     for name, answer in FORCING.items():

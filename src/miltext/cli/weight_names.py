@@ -48,10 +48,10 @@ def with_weights_as(program: Program, names: Mapping[str, str]) -> Program:
 
 def _pair(word: str, old: Sequence[str]) -> tuple[str, str]:
     """Return the old name and the new one in a word."""
-    said, has_old, new = word.rpartition("=")
-    meant = [each for each in old if not has_old or said in (each, f"{MODEL_PATH}/{each}")]
+    named, has_old, new = word.rpartition("=")
+    meant = [each for each in old if not has_old or named in (each, f"{MODEL_PATH}/{each}")]
     if has_old and not meant:
-        meant = [each for each in old if PurePosixPath(each).name == said]
+        meant = [each for each in old if PurePosixPath(each).name == named]
     if len(meant) != 1:
         names = "".join(f"\n  {each}" for each in old) or " none"
         raise click.UsageError(f"--weights-as takes OLD=NEW, or NEW if there is one weight file; there are:{names}")

@@ -254,16 +254,16 @@ def write_model(source: Model, output: str, *, original: Model | None = None, **
 
     changes: list[DescriptionChange] = []
     with Progress("writing weights") as bar:
-        told: Record = {"progress": bar.add, "expect": bar.expect, "on_change": changes.append}
-        warnings = build(source, output, original=original, **told, **choices)
+        callbacks: Record = {"progress": bar.add, "expect": bar.expect, "on_change": changes.append}
+        warnings = build(source, output, original=original, **callbacks, **choices)
     show(warnings, source.text, source.name)
     tell_written(output, changes)
 
 
-def tell_written(output: str, changes: Sequence[DescriptionChange], told: Record | None = None) -> None:
-    """Report the result: in JSON the whole record, with the facts in `told`; else the changes to the description."""
+def tell_written(output: str, changes: Sequence[DescriptionChange], facts: Record | None = None) -> None:
+    """Report the result: in JSON the whole record, with further `facts`; else the changes to the description."""
     if asks_json():
-        write_json({"output": output, "changes": [_record(each) for each in changes], **(told or {})})
+        write_json({"output": output, "changes": [_record(each) for each in changes], **(facts or {})})
     else:
         show_changes(changes)
 
@@ -279,5 +279,5 @@ def show_changes(changes: Sequence[DescriptionChange]) -> None:
         from miltext.diffing.report import Told
         from miltext.diffing.text import written
 
-        told = [Told(change.sign, (change.text,)) for change in changes]
-        click.echo(written(told, colored(sys.stderr)), nl=False, err=True, color=True)
+        lines = [Told(change.sign, (change.text,)) for change in changes]
+        click.echo(written(lines, colored(sys.stderr)), nl=False, err=True, color=True)

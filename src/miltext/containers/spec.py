@@ -12,7 +12,6 @@ from miltext.diagnostics import codes
 from miltext.files.contents import kind_of_model, parse_spec, pipeline_of, read_file
 from miltext.files.refusals import refusal
 from miltext.models.manifest import model_file
-from miltext.models.overlays import read_overlays
 from miltext.schema.function_io import interfaces
 from miltext.schema.proto.kinds import PROGRAM
 
@@ -25,6 +24,8 @@ def open_package(folder: Path, name: str) -> SpecModel:
     """Return the model of a package, with the texts of its overlays in the description. Raise ModelError: MIL255 for
     its manifest, and the errors of reading an `.mlmodel`.
     """
+    from miltext.models.overlays import read_overlays
+
     path = model_file(folder)
     spec = parse_spec(read_file(path), str(path))
     model = SpecModel("mlpackage", name, folder, path.parent, spec)

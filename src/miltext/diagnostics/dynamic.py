@@ -1,10 +1,7 @@
-"""Names for types that only the data states, whose values a reader checks; and objects as JSON."""
+"""Names for types that only the data states, whose values a reader checks."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable
-from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
 Json: TypeAlias = Any
@@ -15,22 +12,3 @@ Record: TypeAlias = dict[str, Json]
 
 Fields: TypeAlias = Any
 """A message of any type, or its repeated field, whose fields are read and written by name."""
-
-
-def field_names(thing: Json) -> list[str]:
-    """Return the names of the fields of a dataclass."""
-    return [each.name for each in fields(thing)]
-
-
-def plain(thing: Json, names: Callable[[Json], Iterable[str]] = field_names) -> Json:
-    """Return a value as JSON has it: a dataclass as the object of its fields, or of those that `names` returns.
-
-    Infinite numbers and NaN are the strings `nan`, `inf` and `-inf`.
-    """
-    if isinstance(thing, float):
-        return thing if math.isfinite(thing) else str(thing)
-    if isinstance(thing, dict):
-        return {key: plain(each, names) for key, each in thing.items()}
-    if isinstance(thing, (list, tuple)):
-        return [plain(each, names) for each in thing]
-    return {name: plain(getattr(thing, name), names) for name in names(thing)} if is_dataclass(thing) else thing

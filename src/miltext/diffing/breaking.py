@@ -98,7 +98,7 @@ def _newest_opset(model: Model) -> int | None:
 
 
 def _functions(old: Surface, new: Surface) -> Iterator[Change]:
-    """Compare the functions of one name, and the functions that are called without a name."""
+    """Compare functions of the same name, and the functions called without a name."""
     several = old.has_several or new.has_several
     pairs = {name: name for name in old.functions if name in new.functions} if old.has_several else {}
     if old.has_several:

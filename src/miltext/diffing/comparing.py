@@ -79,8 +79,8 @@ class ProgramComparison:
     def weights(self) -> WeightDifference:
         """Return the differences of the weights, without the parts of weights that are reported as a whole."""
         found = self._values.weights()
-        told = {index for index, sides in self._owners.items() if self._constants.are_told(*sides)}
-        return replace(found, changed=tuple(each for index, each in enumerate(found.changed) if index not in told))
+        reported = {index for index, sides in self._owners.items() if self._constants.are_told(*sides)}
+        return replace(found, changed=tuple(each for index, each in enumerate(found.changed) if index not in reported))
 
     def function(self, pair: PairedFunction) -> FunctionDifference:
         """Return the differences of a function."""
@@ -207,8 +207,8 @@ class ProgramComparison:
         """Yield the differences of an operation, with the `pending` differences of constants, to be reported here."""
         facts = self._new.facts
         changes = self._changes(a, b, (function, label(b)))
-        told = [change for sides, change in pending.pop(facts[b].index, ()) if not self._constants.are_told(*sides)]
-        uses = _uses(b) if (changes or told) and not facts[b].grounded else []
+        reported = [change for sides, change in pending.pop(facts[b].index, ()) if not self._constants.are_told(*sides)]
+        uses = _uses(b) if (changes or reported) and not facts[b].grounded else []
         first = self._first_user(b, uses, mates) if _is_other_constant(a, b, changes) else None
         if first is not None and self._constants.is_used_as_often(b, len(uses)):
             change = next(each for each in changes if each.name == "val")
@@ -216,7 +216,7 @@ class ProgramComparison:
             change = replace(change, kind="argument", name=key, also=others)
             pending.setdefault(facts[user].index, []).append(((a, b), change))
             return
-        changes = sorted([*changes, *told], key=_place_of)
+        changes = sorted([*changes, *reported], key=_place_of)
         blocks = self._blocks(inner, function)
         if changes or blocks:
             places = self._old.facts[a].index, facts[b].index

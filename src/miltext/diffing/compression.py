@@ -82,7 +82,7 @@ class Compressed:
         }
 
     def parts(self, op: Op) -> list[Op]:
-        """Return the constants that a compressed one is made from, each before its users, and the constant itself."""
+        """Return the sources of a compressed constant, each before its users, and the constant itself."""
         found: dict[Op, None] = {}
         todo = [op]
         while todo:

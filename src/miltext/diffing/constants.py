@@ -36,7 +36,7 @@ class PairedConstants:
     def literals(self, before: Operand, now: Operand) -> tuple[Operand, Operand]:
         """Return the Values of constants on both sides, and other operands unchanged.
 
-        Constants that are partners, equal, or too long to be shown are also unchanged.
+        Paired constants, equal constants, and constants too long to be shown are also unchanged.
         """
         old, new = literal_of(before), literal_of(now)
         if old is None or new is None:
@@ -77,8 +77,8 @@ class PairedConstants:
 
     def are_told(self, old: Op | None, new: Op | None) -> bool:
         """Return whether a constant has been reported at each of its uses, on each side that has it."""
-        told = [self._is_told(side, op) for side, op in enumerate((old, new)) if op is not None]
-        return bool(told) and all(told)
+        reported = [self._is_told(side, op) for side, op in enumerate((old, new)) if op is not None]
+        return bool(reported) and all(reported)
 
     def is_used_as_often(self, new: Op, count: int) -> bool:
         """Return whether a constant of the new program has a number of uses, and is neither returned nor used in inner
@@ -87,8 +87,8 @@ class PairedConstants:
         return sum(len(value.uses) for value in new.outputs) == count
 
     def _is_told(self, side: int, op: Op) -> bool:
-        values, told = [value for value in op.outputs if value.uses], self._told[side]
-        return op.is_constant and bool(values) and all(told[value] >= len(value.uses) for value in values)
+        values, reported = [value for value in op.outputs if value.uses], self._told[side]
+        return op.is_constant and bool(values) and all(reported[value] >= len(value.uses) for value in values)
 
     def _tell(self, side: int, bound: Operand) -> None:
         if isinstance(bound, Value):

@@ -37,8 +37,8 @@ def compare_models(old: Model, new: Model, build_info: bool) -> list[Change]:
     """
     changes = [Change("type", "", old.type, new.type)] if old.type != new.type else []
     found = _of_messages(old, new) if old.spec is not None and new.spec is not None else _of_others(old, new)
-    told = [_change(each) for each in found if build_info or not each.path.startswith(f"description.{MADE_BY}")]
-    return changes + [each for each in told if not (changes and each.kind == "contents")]
+    shown = [_change(each) for each in found if build_info or not each.path.startswith(f"description.{MADE_BY}")]
+    return changes + [each for each in shown if not (changes and each.kind == "contents")]
 
 
 def _of_messages(old: Model, new: Model) -> Iterable[MessageDifference]:

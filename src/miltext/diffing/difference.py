@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics.dynamic import field_names, plain
+from miltext.diagnostics.plain import field_names, plain
 from miltext.diffing.markdown import LIMIT, render_markdown
 from miltext.diffing.report import report
 from miltext.diffing.structure import (

@@ -96,9 +96,9 @@ class _Page:
             yield f"<p>{escape(report.verdict)}</p>\n"
         yield from self._list(report.found)
 
-    def _list(self, told: Sequence[Told]) -> Iterator[str]:
+    def _list(self, findings: Sequence[Told]) -> Iterator[str]:
         """Yield findings as lists, and rows as tables; a long list is folded."""
-        for is_row, group in groupby(told, lambda each: len(each.words) > 1):
+        for is_row, group in groupby(findings, lambda each: len(each.words) > 1):
             listed = [*group]
             shown = len(listed) if len(listed) < 2 * LISTED else LISTED
             draw = self._table if is_row else self._entries
@@ -106,29 +106,29 @@ class _Page:
             if listed[shown:]:
                 yield f"<details><summary>{len(listed) - shown} more</summary>\n{draw(listed[shown:])}</details>\n"
 
-    def _entries(self, told: Sequence[Told]) -> str:
-        return f'<ul class="told">\n{"".join(map(self._entry, told))}</ul>\n'
+    def _entries(self, findings: Sequence[Told]) -> str:
+        return f'<ul class="told">\n{"".join(map(self._entry, findings))}</ul>\n'
 
-    def _table(self, told: Sequence[Told]) -> str:
+    def _table(self, findings: Sequence[Told]) -> str:
         heads = "".join(f"<th>{column}</th>" for column in COLUMNS)
-        return f'<div class="table"><table><tr>{heads}</tr>\n{"".join(map(self._row, told))}</table></div>\n'
+        return f'<div class="table"><table><tr>{heads}</tr>\n{"".join(map(self._row, findings))}</table></div>\n'
 
-    def _entry(self, told: Told) -> str:
-        entry, place = self._enter(told.at)
-        sign = f'<b title="{SIGNS[told.sign]}">{escape(told.sign)}</b> ' if told.sign.strip("@") else ""
-        inner = "".join(self._list(told.inner)) if told.inner else ""
-        kind, text = KINDS[told.sign], escape(visible(told.words[0]), quote=False)
+    def _entry(self, finding: Told) -> str:
+        entry, place = self._enter(finding.at)
+        sign = f'<b title="{SIGNS[finding.sign]}">{escape(finding.sign)}</b> ' if finding.sign.strip("@") else ""
+        inner = "".join(self._list(finding.inner)) if finding.inner else ""
+        kind, text = KINDS[finding.sign], escape(visible(finding.words[0]), quote=False)
         return f'<li class="{kind}"{entry}>{sign}<span>{text}</span>{place}{inner}</li>\n'
 
-    def _row(self, told: Told) -> str:
-        entry, place = self._enter(told.at)
-        first, *others = [escape(visible(word), quote=False) for word in told.words]
+    def _row(self, finding: Told) -> str:
+        entry, place = self._enter(finding.at)
+        first, *others = [escape(visible(word), quote=False) for word in finding.words]
         cells = "".join(f"<td>{word}</td>" for word in others)
-        return f'<tr class="{KINDS[told.sign]}"{entry}><td>{first}{place}</td>{cells}</tr>\n'
+        return f'<tr class="{KINDS[finding.sign]}"{entry}><td>{first}{place}</td>{cells}</tr>\n'
 
-    def _find(self, told: Sequence[Told]) -> None:
+    def _find(self, findings: Sequence[Told]) -> None:
         """Find the rows with their own entries."""
-        for each in told:
+        for each in findings:
             self._find(each.inner)
             if len(each.at) > 1 and each.at[0] in self.drawn:
                 _, drawn = self.drawn[each.at[0]]

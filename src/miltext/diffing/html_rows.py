@@ -47,13 +47,13 @@ _FUNCTION, _STATEMENT = ("root", "functions"), ("root", "functions", "function",
 class DrawnPanes:
     """Two rendered panes: their id is `name`, the prefix of their rows' ids.
 
-    `entered` are the rows with their own entries, `told` the entries that rows link to.
+    `entered` are the rows with their own entries, `linked` the entries that rows link to.
     """
 
     panes: Panes
     name: str
     entered: set[int | None] = field(default_factory=set)
-    told: dict[int, str] = field(default_factory=dict)
+    linked: dict[int, str] = field(default_factory=dict)
 
     def id(self, place: int) -> str:
         """Return the id of a row."""
@@ -62,7 +62,7 @@ class DrawnPanes:
     def tell(self, entry: str, places: Iterable[int]) -> None:
         """Link rows to an entry, unless they have a link."""
         for place in places:
-            self.told.setdefault(place, entry)
+            self.linked.setdefault(place, entry)
 
     def constants(self, place: int) -> list[int]:
         """Return the differing rows of an operation's constants, except for rows with their own entries."""
@@ -71,11 +71,11 @@ class DrawnPanes:
     def rows(self) -> Iterator[str]:
         """Yield the rows, folded unless they or rows nearby have a finding."""
         rows = self.panes.rows
-        told = [place for place, row in enumerate(rows) if row.mark not in (EQUAL, RENAMED)]
-        told += [place for place in self.told if rows[place].mark == EQUAL]
-        names = [place for place in self.told if rows[place].mark == RENAMED]
-        told += names if len(names) <= NAMES else []
-        shown = {near for place in told for near in range(place - CONTEXT, place + CONTEXT + 1)}
+        notable = [place for place, row in enumerate(rows) if row.mark not in (EQUAL, RENAMED)]
+        notable += [place for place in self.linked if rows[place].mark == EQUAL]
+        names = [place for place in self.linked if rows[place].mark == RENAMED]
+        notable += names if len(names) <= NAMES else []
+        shown = {near for place in notable for near in range(place - CONTEXT, place + CONTEXT + 1)}
         for is_shown, group in groupby(range(len(rows)), shown.__contains__):
             places = [*group]
             if is_shown or len(places) < FOLDED:
@@ -106,7 +106,7 @@ class DrawnPanes:
             links = {name: self.id(found) for name, found in self.panes.links(row, side).items()}
             drawn = "".join(_drawn(tokens, marked[side], links))
             cells.append(_cell(line, drawn) if line else self._elsewhere(place, side))
-        return self._row(place, self._sign(row.mark.strip(), self.told.get(place)), cells)
+        return self._row(place, self._sign(row.mark.strip(), self.linked.get(place)), cells)
 
     def _sign(self, mark: str, entry: str | None) -> str:
         title = f' title="{_TITLES[mark]}"' if mark else ""

@@ -128,9 +128,9 @@ def _parts(report: DiffReport) -> Iterator[_Section]:
     yield from _told(report.found)
 
 
-def _told(told: Iterable[Told], title: str = "") -> Iterator[_Section]:
+def _told(findings: Iterable[Told], title: str = "") -> Iterator[_Section]:
     """Yield the parts of the findings below a title: findings with their own parts, a table, and fenced lines."""
-    for has_parts, group in groupby(told, lambda each: each.sign == "@" and bool(each.inner)):
+    for has_parts, group in groupby(findings, lambda each: each.sign == "@" and bool(each.inner)):
         if not has_parts:
             yield _fence([*group], title)
             continue
@@ -142,20 +142,20 @@ def _told(told: Iterable[Told], title: str = "") -> Iterator[_Section]:
                 yield from _told(each.inner, head)
 
 
-def _fence(told: Sequence[Told], title: str) -> _Section:
+def _fence(findings: Sequence[Told], title: str) -> _Section:
     """Return lines in the colours of a diff, each with its sign at its beginning."""
-    lines = [f"{sign.strip('@') or ' '} {INDENT * depth}{visible(text)}\n" for depth, sign, text in flat(told)]
+    lines = [f"{sign.strip('@') or ' '} {INDENT * depth}{visible(text)}\n" for depth, sign, text in flat(findings)]
     runs = [len(run) for line in lines for run in re.findall("`+", line)]
     fence = "`" * max(3, 1 + max(runs, default=0))
     return _folding(title, _Section(f"{fence}diff\n", tuple(lines), f"{fence}\n", True))
 
 
-def _table(told: Sequence[Told], title: str) -> _Section:
+def _table(findings: Sequence[Told], title: str) -> _Section:
     """Return rows of a table; a line among them is a row with one cell."""
     head = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|\n"
     rows = [
         [code(words[0]), code(words[1]), said(words[2])] if len(words) > 1 else [*words, "", ""]
-        for _, words, _, _ in told
+        for _, words, _, _ in findings
     ]
     return _folding(title, _Section(head, tuple([f"| {' | '.join(row)} |\n" for row in rows])))
 

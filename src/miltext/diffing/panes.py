@@ -56,22 +56,22 @@ class Panes:
         self._begun: dict[Op, int] = {}
         self._numbers = [0, 0]
         shown = [*replace(texts, has_own_names=True, floats="decimal").stretches()]
-        for told, own in zip(texts.stretches(), shown, strict=True):
+        for renamed, own in zip(texts.stretches(), shown, strict=True):
             self._note(own)
-            self.rows += self._rows(told, own)
+            self.rows += self._rows(renamed, own)
 
     # ---- rows
 
-    def _rows(self, told: Stretch, own: Stretch) -> Iterator[PaneRow]:
-        """Yield the lines of a stretch in rows: `told` contains the same lines as `own`, with the new names of
+    def _rows(self, renamed: Stretch, own: Stretch) -> Iterator[PaneRow]:
+        """Yield the lines of a stretch in rows: `renamed` contains the same lines as `own`, with the new names of
         values.
         """
         nodes = own.nodes
-        for i, j in _places(told):
+        for i, j in _places(renamed):
             old, new = self._line(0, own.old, i), self._line(1, own.new, j)
-            mark = told.mark
+            mark = renamed.mark
             if mark == LOOSE:
-                is_equal = i is not None and j is not None and told.old[i] == told.new[j]
+                is_equal = i is not None and j is not None and renamed.old[i] == renamed.new[j]
                 mark = REMOVED if new is None else ADDED if old is None else EQUAL if is_equal else DIFFERENT
             if mark == EQUAL and (old and old.text) != (new and new.text):
                 mark = RENAMED
@@ -129,8 +129,8 @@ class Panes:
         return self._at.get(("function", *at[1:2]))
 
     def places(self, row: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the side, the row and the number of each line that belongs to a row; that of a moved line is in another
-        row.
+        """Yield the side, the row and the number of each line that belongs to a row; a moved line has different rows on
+        the two sides.
         """
         for side, (line, node) in enumerate(zip(self.rows[row].sides, self.rows[row].nodes, strict=True)):
             place = row if line or not node else self._begun[node]

@@ -104,7 +104,7 @@ def compare_others(old: Stage, new: Stage, how: How) -> Difference:
     a, b = old.model, new.model
     changes = changes_around(a, b, how)
     complete = (a.spec is not None and b.spec is not None) or (a.is_compiled and b.is_compiled)
-    notes = [] if complete else [f"{new.name}: what a model of the kind `{b.type}` holds is not compared with {a.kind}"]
+    notes = [] if complete else [f"{new.name}: the contents of a `{b.type}` model are not compared with {a.kind}"]
     return Difference(old.name, new.name, tuple(notes), tuple(changes), complete=complete)
 
 

@@ -153,8 +153,8 @@ def _of_feature(feature: FeatureDescription) -> Port:
         sequence = feature.type.sequenceType
         sizes = sequence.sizeRange
         length = ((Size(sizes.lowerBound, None if sizes.upperBound < 0 else sizes.upperBound),),)
-        told = f"{words} of {_MANY.get(sequence.WhichOneof('Type'))}"
-        return Port(told, length if sequence.HasField("sizeRange") else (), is_needed)
+        described = f"{words} of {_MANY.get(sequence.WhichOneof('Type'))}"
+        return Port(described, length if sequence.HasField("sizeRange") else (), is_needed)
     return Port(words, (), is_needed)
 
 

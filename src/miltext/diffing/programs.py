@@ -92,8 +92,8 @@ def _read(side: DiffSide, keys: Keys, other: DiffSide) -> _Read:
 
 
 def _as_source(program: Program, description: ModelDescription | None, other: Program) -> None:
-    """Undo the changes of the compiler in each program: flexible shapes, and the order of inputs if that of the other
-    program differs.
+    """Undo the changes of the compiler in each program: flexible shapes, and the order of inputs if the other program
+    has a different order.
     """
     take_shapes(program)
     if description is not None:

@@ -158,10 +158,10 @@ def _changed(operation: ChangedOperation, at: At, limit: int) -> Told:
 
 
 def _renames(renamed: Sequence[Rename], limit: int, at: At) -> Iterator[Told]:
-    told = told_renames(renamed)
-    for rename in told[:limit]:
+    shown = told_renames(renamed)
+    for rename in shown[:limit]:
         yield Told("=", (rename_text(rename),), at=(at[0], "value", at[2], rename.of))
-    yield from _more(told, limit)
+    yield from _more(shown, limit)
 
 
 def _more(listed: Sequence[object], limit: int) -> Iterator[Told]:

@@ -186,8 +186,8 @@ class FunctionDifference:
     @property
     def same(self) -> bool:
         """Whether there is no difference."""
-        said = self.changes or self.renamed or self.blocks
-        return (self.status, self.name) == ("changed", self.old_name) and not said
+        has_changes = self.changes or self.renamed or self.blocks
+        return (self.status, self.name) == ("changed", self.old_name) and not has_changes
 
 
 @dataclass(frozen=True, slots=True)

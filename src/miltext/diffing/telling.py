@@ -97,7 +97,7 @@ def apart(measure: TensorDistance) -> str:
 
 
 def told_renames(renamed: Sequence[Rename]) -> list[Rename]:
-    """Return the renames to show, without those of operations whose values were renamed."""
+    """Return the renames to show, without renames of operations whose values were renamed."""
     named = {rename.new for rename in renamed if rename.kind != "name"}
     return [each for each in renamed if each.kind != "name" or named.isdisjoint(each.of.split(", "))]
 
@@ -159,14 +159,14 @@ def counts(difference: Difference) -> Iterator[tuple[str, str]]:
     for model in difference.models:
         title = f"model {model_title(model)}"
         if model.difference:
-            yield from ((f"{title}: {what}", said) for what, said in counts(model.difference))
+            yield from ((f"{title}: {what}", counted) for what, counted in counts(model.difference))
         else:
             yield title, model.status
 
 
-def count_line(what: str, said: str) -> str:
+def count_line(what: str, counted: str) -> str:
     """Return `main: 1 operation added`."""
-    return f"{what}: {said}" if what else said
+    return f"{what}: {counted}" if what else counted
 
 
 def _summary(function: FunctionDifference) -> str:
@@ -177,9 +177,9 @@ def _summary(function: FunctionDifference) -> str:
         found.update(added=len(block.added), removed=len(block.removed), changed=len(block.changed))
         found.update(moved=sum(len(move.names) for move in block.moved))
         found.update(renamed=len(told_renames(block.renamed)), other=len(block.changes))
-    told = [] if function.name == function.old_name else [f"renamed from {function.old_name}"]
+    parts = [] if function.name == function.old_name else [f"renamed from {function.old_name}"]
     nouns = {**dict.fromkeys(("added", "removed", "changed", "moved"), "operation"), "renamed": "value"}
-    told += [f"{tally(found[kind], noun)} {kind}" for kind, noun in nouns.items() if found[kind]]
+    parts += [f"{tally(found[kind], noun)} {kind}" for kind, noun in nouns.items() if found[kind]]
     if function.changes or found["other"]:
-        told.append("interface changed")
-    return ", ".join(told)
+        parts.append("interface changed")
+    return ", ".join(parts)

@@ -21,12 +21,12 @@ INDENT = " " * 4
 
 def render_text(report: DiffReport, color: bool) -> str:
     """Return a DiffReport as lines."""
-    told = report.notes
+    findings = report.notes
     if report.same is False:
-        told = (Told("@", (f"--- {report.old}",)), Told("@", (f"+++ {report.new}",)), *told, *report.found)
+        findings = (Told("@", (f"--- {report.old}",)), Told("@", (f"+++ {report.new}",)), *findings, *report.found)
     else:
-        told = (*told, Told("", (report.verdict,)))
-    return written(told, color)
+        findings = (*findings, Told("", (report.verdict,)))
+    return written(findings, color)
 
 
 def _safe(text: str) -> str:
@@ -34,19 +34,19 @@ def _safe(text: str) -> str:
     return text if text.isprintable() else visible(text)
 
 
-def written(told: Sequence[Told], color: bool) -> str:
+def written(findings: Sequence[Told], color: bool) -> str:
     """Return findings as lines, each in the colour of its sign if `color`; a heading has no sign in its line."""
     lines = [
         (sign, f"{INDENT * depth}{sign.strip('@')}{' ' * (sign not in ('@', ''))}{_safe(text)}")
-        for depth, sign, text in flat(told)
+        for depth, sign, text in flat(findings)
     ]
     return "".join(f"\x1b[{COLORS[sign]}m{line}\x1b[0m\n" if color and sign else f"{line}\n" for sign, line in lines)
 
 
-def flat(told: Sequence[Told], depth: int = 0) -> Iterator[tuple[int, str, str]]:
+def flat(findings: Sequence[Told], depth: int = 0) -> Iterator[tuple[int, str, str]]:
     """Yield the depth, the sign and the text of each finding and of the findings below it, rows in columns."""
-    rows = [each.words for each in told if len(each.words) > 1]
+    rows = [each.words for each in findings if len(each.words) > 1]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for sign, (*firsts, last), inner, _ in told:
+    for sign, (*firsts, last), inner, _ in findings:
         yield depth, sign, "  ".join([*[f"{word:{width}}" for word, width in zip(firsts, widths, strict=False)], last])
         yield from flat(inner, depth + 1)

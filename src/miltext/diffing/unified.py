@@ -103,17 +103,17 @@ def render_unified(difference: Difference, lines: Iterable[Line], *, are_renamed
 
     Renames are reported where the lines `are_renamed`: the old lines have the new names.
     """
-    said = [*difference.notes, *([difference.verdict] if difference.same is None else [])]
-    told = [change for change in difference.changes if change.kind not in _WITH_LINES]
-    said += [change_text(change, with_kind=True) for change in told]
+    head = [*difference.notes, *([difference.verdict] if difference.same is None else [])]
+    changes = [change for change in difference.changes if change.kind not in _WITH_LINES]
+    head += [change_text(change, with_kind=True) for change in changes]
     for function in difference.functions if are_renamed else ():
         if function.name != function.old_name:
-            said.append(f"renamed: {function.old_name} -> {function.name} (function)")
+            head.append(f"renamed: {function.old_name} -> {function.name} (function)")
         blocks = [each for block in function.blocks for each in block.walk()]
         renamed = [*function.renamed, *(rename for block in blocks for rename in block.renamed)]
-        said += [f"renamed: {rename_text(rename)}" for rename in told_renames(renamed)]
-    said += [f"{model.status}: model {model_title(model)}" for model in difference.models if not model.difference]
-    shown = [f"# {line}" for line in said]
+        head += [f"renamed: {rename_text(rename)}" for rename in told_renames(renamed)]
+    head += [f"{model.status}: model {model_title(model)}" for model in difference.models if not model.difference]
+    shown = [f"# {line}" for line in head]
     found = list(hunks([*lines]))
     heads = [f"--- {difference.old}", f"+++ {difference.new}"] if found else []
     return "".join(f"{line}\n" for line in [*shown, *heads, *found])

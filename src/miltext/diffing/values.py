@@ -142,8 +142,8 @@ def _held(contents: ProgramContents, value: Value) -> str:
     blob = contents.blob(value)
     if blob is not None:
         return f"{blob.count} elements of {blob.dtype.name}, sha256:{blob.digest()[:DIGITS]}"
-    said = contents.said(value, value.SerializeToString(deterministic=True))
-    return f"sha256:{sha256(said).hexdigest()[:DIGITS]}"
+    data = contents.said(value, value.SerializeToString(deterministic=True))
+    return f"sha256:{sha256(data).hexdigest()[:DIGITS]}"
 
 
 def _is_one_record(old: Blob, new: Blob) -> bool:

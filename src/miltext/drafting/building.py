@@ -28,28 +28,27 @@ class _BuildRequest(BuildOptions):
 
 
 @taking(_BuildRequest)
-def build(asked: _BuildRequest) -> list[Diagnostic]:
-    """Write an `.mlpackage`, `.mlmodel` or `.mlmodelc` with the program of `source`; return the warnings there are.
+def build(requested: _BuildRequest) -> list[Diagnostic]:
+    """Write an `.mlpackage`, `.mlmodel` or `.mlmodelc` with the program of `source`; return its warnings.
 
-    Both it and `original` are models, or paths of models. With `original`, all else comes from that model: description,
-    metadata, weights; `model` names the model of its pipeline whose program is replaced, by default the only ML
-    Program. Without an original, a `source` that is
-    a whole model is written as it is, a compiled one turned back, and for a program by itself the description is made
-    from its types, and its weights are in the folder that it is in, unless they are given. `weights` gives a
-    folder, a mapping of files by the names that the program has for them, below `@model_path`, or several of these:
-    weights missing in the original are taken from there. A file in such a mapping may be a model with one weight file.
-    Immediate constants of `externalize` elements or more are moved into the weight file. With `prune_weights`, weight
-    files contain only weights that the model refers to, and of equal weights one; a note among the warnings states the
-    number of bytes left out. A file or folder at `output` is replaced only if `force`, and only when all is written.
-    `progress` is called with the bytes of each written piece, and before that `expect` with a function that returns
-    their total. `renames` has new names of the model's features by their old ones, which are changed through all models
-    of a pipeline.
+    `source` and `original` are models, or paths of models. With `original`, all else comes from that model:
+    description, metadata, weights; `model` names the model of its pipeline whose program is replaced, by default the
+    only ML Program. Without an original, a `source` that is a whole model is written as it is, and a compiled model is
+    turned back. A program by itself gets a description made from its types; its weights are in its own folder, unless
+    they are given. `weights` is a folder, a mapping of files by their names in the program, below `@model_path`, or
+    several of these; they provide the weights that the original lacks. A file in such a mapping may be a model with one
+    weight file. Immediate constants of `externalize` elements or more are moved into the weight file. With
+    `prune_weights`, weight files contain only weights that the model refers to, and equal weights once; a note among
+    the warnings states the number of bytes left out. A file or folder at `output` is replaced only if `force`, and only
+    when all is written. `progress` is called with the bytes of each written piece, and before that `expect` with a
+    function that returns their total. `renames` maps old names of the model's features to new names, which all models
+    of a pipeline get.
 
-    `description` is a file in TOML, as `miltext.describe` gives it, whose description takes the place of any other: it
-    must fit the program. `ranges` has sizes of inputs, by name: `"1,3,64..512,64..512"`, or for each axis a size or the
-    least and greatest one; each `?` of an input needs one. The description follows the features that it describes, and
-    keeps all entries that still fit: with `no_loss`, a build that would lose an entry is refused, and `on_change` is
-    called with each of its entries that changed, when all is written.
+    `description` is a TOML file, as `miltext.describe` writes it. It replaces any other description, and must fit the
+    program. `ranges` maps inputs to sizes: `"1,3,64..512,64..512"`, or for each axis a size or the least and greatest
+    one; each `?` of an input needs one. The description follows the features that it describes, and keeps all entries
+    that still fit: with `no_loss`, a build that would lose an entry is refused, and `on_change` is called with each of
+    its entries that changed, when all is written.
 
     An `.mlmodelc` is written as Apple's compiler would write it; a warning names its unproven parts. A part that Core
     ML reads and no known output of the compiler shows is refused, unless `allow_unproven`; `versions` are the stated
@@ -65,8 +64,8 @@ def build(asked: _BuildRequest) -> list[Diagnostic]:
     ModelError: MIL25x for the models that are read, MIL4xx for reasons that prevent this build (MIL47x: in the
     description), and the findings in a program that is not text.
     """
-    source, original = _opened(asked.source), None if asked.original is None else _opened(asked.original)
-    return build_as_chosen(source, Path(asked.output), BuildChoices.of(asked, original=original))
+    source, original = _opened(requested.source), None if requested.original is None else _opened(requested.original)
+    return build_as_chosen(source, Path(requested.output), BuildChoices.of(requested, original=original))
 
 
 def _opened(source: Model | str | os.PathLike[str]) -> Model:
@@ -74,7 +73,7 @@ def _opened(source: Model | str | os.PathLike[str]) -> Model:
 
 
 def build_as_chosen(source: Model, output: Path, choices: BuildChoices) -> list[Diagnostic]:
-    """Write a model as `build` does, with all that can be chosen."""
+    """Write a model as `build` does, with these choices."""
     try:
         new = prepare(source, output, choices)
     except ParseError as failure:

@@ -56,9 +56,9 @@ class Draft:
 
     @classmethod
     def behind(cls, failure: ParseError, source: Model) -> Draft | None:
-        """Return the draft for which a model cannot be parsed, beside any other errors; None if it is not a draft.
+        """Return the draft if a model cannot be parsed because it is one, perhaps with other errors; None otherwise.
 
-        Nothing is read for that while texts are right.
+        A text without errors is not read again for this.
         """
         if source.kind != "mil" or failure.text != source.text:
             return None
@@ -181,12 +181,12 @@ def infer_draft(
 ) -> str:
     """Return the canonical MIL text of a draft, with the types that it leaves out; comments, numbers, line ends stay.
 
-    A text that leaves nothing out is only laid out. With `all`, types of outputs that it states are inferred anew, and
-    stay only where none follows. With `names`, each operation has the attribute `name`; with `consts`, each literal
-    that is an argument is an operation `const` before; with `defaults`, defaults are written out. A text requests the
-    same in its head, `$draft(names, consts, defaults)`. `path` is the name that errors show; the arrays that the text
-    names, `$npy("w.npy")`, are looked for beside it. Raise ParseError with all errors that `check` finds; MiltextError
-    if the layout cannot be proved to have the same meaning.
+    A text without omissions is only laid out. With `all`, the stated types of outputs are inferred anew, and kept only
+    where none can be inferred. With `names`, each operation has the attribute `name`; with `consts`, each literal
+    argument becomes an operation `const` before its operation; with `defaults`, defaults are written out. A text
+    requests the same in its head, `$draft(names, consts, defaults)`. `path` is the name that errors show; the arrays
+    that the text names, `$npy("w.npy")`, are looked for beside it. Raise ParseError with all errors that `check` finds;
+    MiltextError if the layout cannot be proved to have the same meaning.
     """
     options = {"names": names, "consts": consts, "defaults": defaults}
     asked = [word for word, is_asked in options.items() if is_asked]

@@ -26,22 +26,22 @@ if TYPE_CHECKING:
     from miltext.weights.printing import Spell
 
 _LITERAL = re.compile(r'[-+.0-9"]|\$0x|true$|false$|\[(?!(?:inf|nan)\b|.*(?:\$[A-Za-z]|[\[ ](?:inf|nan)\b))', re.DOTALL)
-"""How a literal begins that a draft takes without its type: `inf` without a sign is a name there."""
+"""The beginning of a literal that a draft accepts without its type; there, `inf` without a sign is a name."""
 
 _FOLDER = "@model_path/"
-"""The beginning of the paths whose rest is written in `$blob`."""
+"""The beginning of a weight file's path, which `$blob` leaves out."""
 
 WIDTH = 140
-"""The longest line in which an operation other than a weight is inside another."""
+"""The greatest length of a line with an operation, other than a weight, inside another."""
 
 DEPTH = 6
-"""How many operations a statement is deep at most."""
+"""The greatest depth of operations inside a statement."""
 
 
 class _NestedCall(NamedTuple):
     """An operation that is inside another one, its text, and its depth.
 
-    A weight, of depth 0, cannot become a statement before: that makes the text longer.
+    A weight has the depth 0, and never becomes a statement of its own, which would make the text longer.
     """
 
     op: Op
@@ -50,7 +50,7 @@ class _NestedCall(NamedTuple):
 
 
 def literal_of(printer: Printer, value: proto.Value) -> str | None:
-    """Return the literal of a value as a draft takes it without a type; None where it takes none."""
+    """Return the literal of a value as a draft accepts it without a type; None if a draft needs the type."""
     if value.docString or value.WhichOneof("value") != "immediateValue":
         return None
     literal = printer.literal(value)
@@ -58,7 +58,7 @@ def literal_of(printer: Printer, value: proto.Value) -> str | None:
 
 
 def record_path(path: str) -> str | None:
-    """Return the path of a record of a weight file in the form of `$blob`; None where no such form exists."""
+    """Return the path of a weight file as `$blob` spells it; None for a path without such a spelling."""
     name = path.removeprefix(_FOLDER)
     if name != path and name and name[0] != "@":
         return name
@@ -175,9 +175,10 @@ class DraftPrinter(DigestPrinter):
         return f"{self._operator(op.type)}({', '.join(arguments)}){ending}"
 
     def _keys(self, op: Op, place: Path) -> tuple[list[str], list[str]]:
-        """Return the parameters of the arguments without names, and the parameters of the others.
+        """Return the parameters of the positional arguments, and the parameters of the named arguments.
 
-        Required ones have no name, nor the next ones with values: `linear(x, w, b)`, but `softmax(x, axis = -1)`.
+        Arguments for required parameters are positional, and so are the next ones if they are values:
+        `linear(x, w, b)`, but `softmax(x, axis = -1)`.
         """
         known, inputs = signature(op.type, self._version), op.inputs
         by_place: list[str] = []
@@ -200,7 +201,7 @@ class DraftPrinter(DigestPrinter):
         return f"{self.name(key)} = {text}"
 
     def _weight(self, value: proto.Value) -> str | None:
-        """Return a value in a weight file as text, else None; as an argument, `infer` makes a `const` of it."""
+        """Return a value in a weight file as text, else None; `infer` makes a `const` of such an argument."""
         blob = value.blobFileValue if value.WhichOneof("value") == "blobFileValue" and not value.docString else None
         if blob is None:
             return None
@@ -209,12 +210,12 @@ class DraftPrinter(DigestPrinter):
         return f"{self.type_of(value, 'type').text}({spelled})" if spelled else None
 
     def _untyped(self, value: proto.Value, gap: Path) -> str | None:
-        """Return the literal of a value that needs no type, unless it is left out."""
+        """Return the literal of a value whose type is left out; None for any other value."""
         return literal_of(self, value) if gap in self._gaps else None
 
 
 def _too_much(calls: Mapping[Value, _NestedCall], is_long: bool) -> Value | None:
-    """Return the value to write before an operation too long, or nested too deep; None if it is neither."""
+    """Return the nested value to write before an operation if that is too long or too deep; else None."""
     if is_long:
         return max((each for each in calls if calls[each].depth), key=lambda each: len(calls[each].text), default=None)
     return next((each for each in calls if calls[each].depth >= DEPTH), None)

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Operation, Program, Value
 
 LONGEST = 64
-"""The longest literal with one use written where it is used."""
+"""The most characters of a literal written at its only use."""
 
 SHORT = 16
-"""The longest literal with several uses written where it is used."""
+"""The most characters of a literal written at each of several uses."""
 
 _ENDING = re.compile(r"(?<=.)(_cast|_to)_(fp16|fp32)(?=(_\d+)?$)")
 """The ending that coremltools adds to the name of a value when it changes its data type."""
@@ -60,7 +60,7 @@ def folded(program: Program, style: Style) -> Program:
 
 
 def _shorten(block: parts.Block, kept: set[parts.Value]) -> None:
-    """Take the endings that coremltools puts to names of other data types from values, where these stay apart."""
+    """Remove the endings that coremltools adds to names of converted values, where the names stay unique."""
     values = [value for value in block.defined() if value not in kept]
     counts = Counter(value.name for value in (*values, *kept))
     taken = {*counts}
@@ -103,14 +103,14 @@ def movable(program: Program, gaps: Set[Path]) -> set[Path]:
 
 
 def _has_one_use(op: Op, counts: Mapping[str, int]) -> bool:
-    """Return whether an operation has one output, of a name of its own, that one argument takes."""
+    """Return whether an operation has one output, with a unique name, which one argument uses."""
     if len(op.outputs) != 1 or counts[op.outputs[0].name] != 1:
         return False
     return [use.op is not None for use in op.outputs[0].uses] == [True]
 
 
 def _is_plain(operation: Operation, *opsets: str) -> bool:
-    """Return whether an operation has one output, which does not depend on the time of its computation."""
+    """Return whether an operation has one output, whose value does not depend on the operation's place."""
     if operation.type == "const" or operation.type.startswith("random_") or operation.blocks:
         return False
     every = [signature(operation.type, opset) for opset in opsets]
@@ -124,6 +124,6 @@ def _is_plain(operation: Operation, *opsets: str) -> bool:
 
 
 def _is_weight(operation: Operation) -> bool:
-    """Return whether an operation is a constant in a file, which may stand as an argument."""
+    """Return whether an operation is a constant in a weight file, which may be written as an argument."""
     value = operation.attributes[VALUE] if is_plain_constant(operation) else None
     return value is not None and not value.docString and record_path(value.blobFileValue.fileName) is not None

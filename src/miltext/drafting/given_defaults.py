@@ -37,9 +37,9 @@ class Defaults:
             yield from defaults(each.arguments, self.dialect)
 
     def among(self, operation: Inference, values: Mapping[str, Value]) -> list[str]:
-        """Return the names among these arguments that may be left out together, as they are written anew.
+        """Return the names of the arguments that may be left out together, since `infer` restores them.
 
-        Arguments that some loaders need are not among them, nor arguments necessary for the effect of another one.
+        Arguments that some loaders need are kept, and so are arguments without which another one has no effect.
         """
         op = operation.arguments
         known = signature(op.op_type, op.opset)

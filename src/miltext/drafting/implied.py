@@ -44,7 +44,7 @@ class Implied(NamedTuple):
 
 
 class _Slot(NamedTuple):
-    """Where a constant is given to an operation; the constants of an operation are in this order."""
+    """The place of a constant among the arguments of an operation, whose constants are in this order."""
 
     order: int
     parameter: str
@@ -89,7 +89,7 @@ def _holds_defaults(_: Graph, defaults: Defaults) -> bool:
 
 
 _HOLDS = {"names": _holds_names, "consts": _holds_constants, "defaults": _holds_defaults}
-"""The condition for each word of the marker under which `infer` writes nothing anew for it."""
+"""The condition for each word of the marker: if it holds, `infer` adds nothing to the Program for that word."""
 
 
 class _Taking:
@@ -106,7 +106,7 @@ class _Taking:
         self.names = Counter[str]()
 
     def function(self, function: Function) -> None:
-        """Take it out of the operations of a function."""
+        """Remove the implied parts from the operations of a function."""
         self.names = Counter(value.name for value in function.defined())
         free = [op for op in function.walk() if self.places[op][:STATEMENT] not in self.kept]
         for op in free:
@@ -117,7 +117,7 @@ class _Taking:
                 self.name(op)
 
     def name(self, op: Op) -> None:
-        """Take out the name of an operation if it is equal to the name of the first output."""
+        """Remove the name of an operation if it is equal to the name of the first output."""
         if "names" in self.words and op.outputs and _is_named(op):
             del op.own().attributes[NAME]
             self.used.add("names")
@@ -125,7 +125,7 @@ class _Taking:
     # ---- constants and defaults
 
     def arguments(self, op: Op) -> None:
-        """Take the constants before an operation into it, or out if they are defaults."""
+        """Replace the constants before an operation by literals in it, or remove them if they are defaults."""
         found = self.own(op) if "consts" in self.words else {}
         free = self.free(op, {slot.parameter: each.attributes[VALUE] for each, slot in found.items()})
         first, middle = _split([*found.values()], free)
@@ -140,7 +140,7 @@ class _Taking:
             self.owners[self.places[constant]] = self.places[op]
 
     def free(self, op: Op, values: dict[str, Value]) -> list[str]:
-        """Return the names, among the arguments and these constants, with their default; remove such literals."""
+        """Return the names of the arguments, and of these constants, equal to their defaults; remove such literals."""
         if "defaults" not in self.words:
             return []
         literals = op.literals()
@@ -151,7 +151,7 @@ class _Taking:
         return found
 
     def own(self, op: Op) -> dict[Op, _Slot]:
-        """Return the constants before an operation that belong to it, in order; converted ones may be nearer."""
+        """Return the constants before an operation that belong to it, in order; converted constants may be between."""
         owner = owner_of(op.type, [each.name for each in op.outputs], _name(op))
         found: dict[Op, _Slot] = {}
         for constant in takewhile(lambda each: each.type == "const" and op in _users(each), _before(op)):
@@ -163,7 +163,7 @@ class _Taking:
         return dict(reversed(found.items()))
 
     def slot(self, constant: Op, owner: str, op: Op) -> _Slot | None:
-        """Return where a constant is given to an operation; None if it is not its own, and called by it."""
+        """Return the place of an operation's own constant among its arguments; None for any other constant."""
         if not is_plain_constant(constant.message):
             return None
         [output] = constant.outputs
@@ -196,7 +196,7 @@ def _split(slots: Sequence[_Slot], free: Sequence[str]) -> tuple[int, int]:
 
 
 def _slot(op: Op, value: Made, path: Path) -> tuple[_Slot, bool]:
-    """Return the place where an operation takes a value with one use, and whether a literal there stays one."""
+    """Return the place where an operation uses a value with one use, and whether a literal there stays a literal."""
     [use] = value.uses
     known = signature(op.type, str(path[3]))
     order = [*known.parameters] if known else []

@@ -48,7 +48,7 @@ COMPILED_SO = Note("it is compiled so; --description describes the model anew")
 class Written(NamedTuple):
     """A program to be written, its `model`, and the name of that in errors.
 
-    `before` returns the program before, None if there was none. A program that `is_edited` is not the program of the
+    `before` returns the earlier program, None if there was none. A program that `is_edited` is not the program of the
     model's text.
     """
 
@@ -62,10 +62,10 @@ class Written(NamedTuple):
 def judge(new: NewModel, source: Model, output: Path, choices: BuildChoices) -> list[Diagnostic]:
     """Return the findings of `check` in the programs of a model prepared from `source`, which are warnings.
 
-    There are none if the choices want no check. Spans point into the text of the source, if it has one. Raise
+    The result is empty if the choices disable the check. Spans point into the text of the source, if it has one. Raise
     ParseError or ModelError, with all findings in a program, for errors that its original does not have.
     """
-    told: list[Diagnostic] = []
+    reported: list[Diagnostic] = []
     for written in _written(new, source, choices) if choices.check else ():
         findings = _once(_beside_original(_findings(written.program, written.model.text), written))
         text = _text_of(written, is_needed=bool(findings))
@@ -73,8 +73,8 @@ def judge(new: NewModel, source: Model, output: Path, choices: BuildChoices) -> 
         if _errors(found):
             refused = ParseError if text is not None and text == source.text else ModelError
             raise refused(_with_way_out(found), text=text, path=written.name)
-        told += found if text == source.text else [_unplaced(each, text, written.name) for each in found]
-    return [*told, *judge_compiled(new, output, choices)]
+        reported += found if text == source.text else [_unplaced(each, text, written.name) for each in found]
+    return [*reported, *judge_compiled(new, output, choices)]
 
 
 def judge_compiled(new: NewModel, output: Path, choices: BuildChoices) -> Iterator[Diagnostic]:
@@ -93,7 +93,7 @@ def judge_compiled(new: NewModel, output: Path, choices: BuildChoices) -> Iterat
 
 
 def refuse_text(source: Model, choices: BuildChoices, failure: MiltextError) -> None:
-    """Refuse a text without an original for its findings of `check`, where another failure prevented a build.
+    """Refuse a text without an original for the findings of `check`, after another failure prevented a build.
 
     Errors of a text come before errors of a model. Raise ParseError with all findings, unless the first error is the
     failure.
@@ -108,11 +108,11 @@ def refuse_text(source: Model, choices: BuildChoices, failure: MiltextError) -> 
         raise ParseError(found, text=source.text, path=source.name) from failure
 
 
-def _is_same(found: Diagnostic, said: Diagnostic) -> bool:
-    """Return whether two errors are the same; `said` may have a closer place."""
-    if found.span is None or said.span is None:
-        return (found.code, found.span) == (said.code, said.span)
-    return found.code == said.code and found.span.start <= said.span.start and said.span.end <= found.span.end
+def _is_same(found: Diagnostic, raised: Diagnostic) -> bool:
+    """Return whether two errors are the same; `raised` may have a closer place."""
+    if found.span is None or raised.span is None:
+        return (found.code, found.span) == (raised.code, raised.span)
+    return found.code == raised.code and found.span.start <= raised.span.start and raised.span.end <= found.span.end
 
 
 def judge_draft(found: list[Diagnostic], source: Model, choices: BuildChoices) -> None:
@@ -125,12 +125,12 @@ def judge_draft(found: list[Diagnostic], source: Model, choices: BuildChoices) -
     known = Counter(each.message for each in (findings_in(original) if original is not None else ()))
     new = [each for each in unknown if not _is_taken(known, each.message)]
     if new:
-        told = [each._replace(severity="error") if each in new else each for each in found]
-        raise ParseError(_with_way_out(told), text=source.text, path=source.name)
+        reported = [each._replace(severity="error") if each in new else each for each in found]
+        raise ParseError(_with_way_out(reported), text=source.text, path=source.name)
 
 
 def _is_taken(counts: Counter[str], message: str) -> bool:
-    """Take one use of a message out of the counts, and return whether there was one."""
+    """Remove one use of a message from the counts, and return whether there was one."""
     counts[message] -= 1
     return counts[message] >= 0
 
@@ -192,11 +192,11 @@ def _beside_original(findings: list[Finding], written: Written) -> list[Finding]
 
 def _once(findings: list[Finding]) -> list[Finding]:
     """Return the findings with one for each undefined name in a function, of each severity."""
-    told: dict[Hashable, Finding] = {}
+    reported: dict[Hashable, Finding] = {}
     for nth, each in enumerate(findings):
         is_use = each.code in MISSING_NAMES
-        told.setdefault((each.path[:4], each.code, each.severity, each.message) if is_use else nth, each)
-    return [*told.values()]
+        reported.setdefault((each.path[:4], each.code, each.severity, each.message) if is_use else nth, each)
+    return [*reported.values()]
 
 
 def _both(finding: Finding) -> Hashable:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     Place: TypeAlias = tuple[str, int]
 
 STATEMENT = len(message_path(("function", "opset", 0)))
-"""The length of the path of an operation that is in no other one."""
+"""The length of the path of an operation in a function's own block."""
 
 ONE_BY_ONE = 16
 """The most literals or constants of an operation that get their types one after the other.
@@ -53,7 +53,7 @@ _STRING = TensorType("string", ())
 def gaps_of(program: proto.Program, spelling: Spelling, whole: Set[Path]) -> set[Path]:
     """Return the paths of the outputs, the inputs of blocks, the bindings and the attributes that need no type.
 
-    `spelling` gives the literal of a value, None where a draft has none for it. Operations at the paths of `whole`
+    `spelling` returns the literal of a value, None if a draft has no literal for it. Operations at the paths of `whole`
     have all their types.
     """
     walk = _Omission(StatedGraph(program), spelling, whole)
@@ -117,7 +117,7 @@ class _Omission(UsualWalk):
         return place[:STATEMENT] in self.whole
 
     def note(self, gap: Path, followed: Type, stated: StatedType) -> bool:
-        """Leave a type out if the inferred one is written the same; return whether it is."""
+        """Leave a type out if the inferred type is written the same; return whether it was left out."""
         if is_known(followed) and not isinstance(followed, StateType) and write_type(followed) == stated.message:
             self.gaps.add(gap)
             return True
@@ -146,7 +146,7 @@ class _Omission(UsualWalk):
                     self.note((*place, "attributes", Key(name)), made, value.stated)
 
     def constant(self, op: Op, place: Path) -> bool:
-        """Leave out the type of a constant's value that its output states; return whether that may be left out, too."""
+        """Leave out the type of a constant's value, which its output states; return whether the output may, too."""
         value = self.graph.attributes[op].get("val")
         literal = self.spelling(value.message) if value else None
         if value is None or literal is None or len(op.outputs) != 1:
@@ -208,7 +208,7 @@ class _Omission(UsualWalk):
         return found
 
     def mistakes(self, op: Op, known: Signature, literals: dict[Place, str]) -> list[_OpenConstant] | list[Place]:
-        """Return the constants, or else the literals, that do not get their types back while these literals have none.
+        """Return the constants, or else the literals, whose types are not restored while these literals have none.
 
         No constant is undecided before the first wrong one.
         """
@@ -232,7 +232,7 @@ class _Omission(UsualWalk):
         beside: Beside,
         usual: Sequence[str] | None,
     ) -> Iterator[Place]:
-        """Yield the literals that do not get their types back."""
+        """Yield the literals whose types are not restored."""
         for (name, index), literal in literals.items():
             value = self.graph.inputs[op][name][index]
             made: Type = None
@@ -246,7 +246,7 @@ class _Omission(UsualWalk):
     def misused(
         self, op: Op, known: Signature, beside: Beside, decided: list[_OpenConstant]
     ) -> Iterator[_OpenConstant]:
-        """Yield the constants that do not get their types from this use; add the decided ones to `decided`."""
+        """Yield the constants whose types this use does not restore; add the decided constants to `decided`."""
         wrong: set[Operand] = set()
         for name, operands in op.inputs.items():
             for index, each in enumerate(operands if name in known.parameters else ()):

@@ -56,9 +56,9 @@ def reshape(
     `on_warning` gets the open decisions: constants that were written anew (MIL490) or may have to be (MIL491), and
     types that may be out of date (MIL436).
 
-    Raise ParseError with the errors that `check` finds in the result, and constants that neither can stay nor are known
-    for the new sizes (MIL492), at their places in the text; ModelError: MIL430
-    for an unknown function or input, MIL435 for sizes that an input cannot have.
+    Raise ParseError with the errors that `check` finds in the result, and constants that do not fit the new sizes and
+    cannot be computed for them (MIL492), at their places in the text; ModelError: MIL430 for an unknown function or
+    input, MIL435 for sizes that an input cannot have.
     """
     for tried, notes in _tried(sizes).items():
         _inferred(text, dict(tried), function, path, weights, notes)
@@ -92,8 +92,8 @@ def _tried(sizes: Mapping[str, Sizes]) -> dict[tuple[tuple[str, Sizes], ...], tu
     found: dict[tuple[tuple[str, Sizes], ...], tuple[Note, ...]] = {}
     for which, choose in enumerate((_least, _greatest, _next, _middle)):
         tried = {name: tuple(_only(each, choose) for each in every) for name, every in sizes.items()}
-        said = Note(f"so it is with {_said(tried)}, which the range has")
-        found.setdefault((*tried.items(),), (said, NOT_ALL_FIT) if which >= ENDS else (said,))
+        where = Note(f"this error occurs with {_stated(tried)}, which the range includes")
+        found.setdefault((*tried.items(),), (where, NOT_ALL_FIT) if which >= ENDS else (where,))
     return found
 
 
@@ -121,7 +121,7 @@ def _middle(least: int, greatest: int) -> int:
     return (least + greatest) // 2
 
 
-def _said(sizes: Mapping[str, Sizes]) -> str:
+def _stated(sizes: Mapping[str, Sizes]) -> str:
     return " ".join(f"`{name}={spell_sizes(each)}`" for name, each in sizes.items())
 
 
@@ -135,7 +135,7 @@ def _inferred(
 ) -> Completed:
     """Return a text with inputs of these sizes. Raise as `reshape` does, with these `notes`.
 
-    An error that the text has already is none of them, unless it keeps types from being inferred.
+    An error that the text already has is left out, unless it prevents the inference of types.
     """
     made = infer_anew(text, path, partial(_types, sizes=sizes, function=function, path=path), weights)
     wrong = [each for each in made.diagnostics if each.severity == "error"]
@@ -168,7 +168,9 @@ def _types(program: Program, *, sizes: Mapping[str, Sizes], function: str | None
     others = (Note("--function chooses one of several functions"),) if len(functions) > 1 else ()
     return {
         each: {
-            name: _reshaped(values[name], asked, each, path, others) for name, asked in sizes.items() if name in values
+            name: _reshaped(values[name], requested, each, path, others)
+            for name, requested in sizes.items()
+            if name in values
         }
         for each, values in inputs.items()
     }
@@ -194,6 +196,6 @@ def _reshaped(value: NamedValueType, sizes: Sizes, function: str, path: str | No
         return made
     if None in made.shape:
         raise refusal(
-            codes.IMPOSSIBLE_SIZES, f"{noun} is a state, whose sizes are fixed, and {spell_sizes(sizes)} are not", path
+            codes.IMPOSSIBLE_SIZES, f"{noun} is a state, whose sizes must be fixed, unlike {spell_sizes(sizes)}", path
         )
     return StateType(made)

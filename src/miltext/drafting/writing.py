@@ -106,7 +106,7 @@ class _Draft(NamedTuple):
 
 
 def _drafts(program: Program, style: Style, drop_names: bool) -> Iterator[_Draft | None]:
-    """Yield the shortest requested draft, and longer ones; None for a draft that does not come back."""
+    """Yield the shortest requested draft, and longer ones; None for a draft that does not read back as the Program."""
     short = folded(program, style) if drop_names else program
     if drop_names and not _first_error(short, style.dialect):
         yield _proved(short, style, is_moved=True)
@@ -115,9 +115,9 @@ def _drafts(program: Program, style: Style, drop_names: bool) -> Iterator[_Draft
 
 
 def _proved(program: Program, style: Style, *, is_moved: bool = False, is_marked: bool = False) -> _Draft | None:
-    """Return a draft of a Program that was read back; None if none comes back.
+    """Return a draft of a Program that reads back as the Program; None if there is none.
 
-    It may have its operations in another order, or a marker in its head. A statement that does not come back is written
+    It may have its operations in another order, or a marker in its head. A statement that does not read back is written
     in full, and the rest is tried again.
     """
     whole, kept = set[Path](), set[Path]()
@@ -154,9 +154,9 @@ def _wrong(written: Draft, program: Program, is_moved: bool) -> set[Path]:
     read, types = written.read, written.types
     if read.program is None or read.diagnostics or types.diagnostics:
         return _statements(program)
-    told = [*(finding.path for finding in types.findings), *types.unknown, *types.strange, *types.open]
-    if told:
-        return {path[:STATEMENT] for path in told}
+    reported = [*(finding.path for finding in types.findings), *types.unknown, *types.strange, *types.open]
+    if reported:
+        return {path[:STATEMENT] for path in reported}
     made, meant = read.program, program
     if is_moved:
         made, meant = own_copy(made), own_copy(meant)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from miltext.diagnostics.dynamic import plain
+from miltext.diagnostics.plain import plain
 from miltext.schema.types import ListType, TensorType, Type, spelled
 from miltext.syntax.literals import quote
 

@@ -70,7 +70,7 @@ def _at(data: bytes, path: Sequence[int]) -> list[bytes]:
         for number in path:
             inner = [(field, last) for first, last in places for field in spans(data, first, last)]
             if any(end > last for (*_, end), last in inner):
-                raise ValueError("a field ends after what it is in")
+                raise ValueError("a field ends after the message around it")
             places = [(content, end) for (field, _, content, end), _ in inner if field == number]
     except IndexError as failure:
         raise ValueError("the bytes end inside a field") from failure

@@ -163,7 +163,7 @@ def _opened(parent: Path) -> tuple[Path, int | None]:
         folder.mkdir()
         try:
             return folder, _locked(folder, wait=True)
-        except FileNotFoundError:  # another process took it for a remain, before it was locked
+        except FileNotFoundError:  # another process removed it as a remnant, before it was locked
             continue
         except (OSError, ImportError):
             return folder, None
@@ -219,9 +219,9 @@ def move_new(made: Path, target: Path) -> None:
 
 
 def displace(made: Path, target: Path) -> None:
-    """Exchange a file or folder with another one of its kind.
+    """Exchange a file or folder with another of its kind.
 
-    A file keeps the mode of the one before it. Raise FileExistsError for a target of another kind.
+    A file keeps the mode of the file before it. Raise FileExistsError for a target of another kind.
     """
     if (made.is_dir(), made.is_file()) != (target.is_dir(), target.is_file()):
         raise FileExistsError(errno.EEXIST, "something of another kind is there, and is not replaced", str(target))

@@ -31,7 +31,7 @@ from miltext.syntax.literals import LiteralError, unquote, without_spaces
 from miltext.syntax.memo import Memo
 from miltext.syntax.names import DRAFT, DRAFT_WORDS, RESERVED, name_text, opset_of
 from miltext.syntax.plain_tokens import (
-    argument_pairs,
+    argument_parts,
     attribute_parts,
     blob_parts,
     is_list,
@@ -246,7 +246,7 @@ class Layout:
 
     def plain_operation(self, token: str) -> Document:
         """Lay out an operation that was read as one token. Raise FinePhrase."""
-        head = operation_head(token)
+        head = operation_head().match(token)
         assert head is not None  # the terminal is stricter
         value_type, result, name, arguments = head.groups()
         parts = self._plain_arguments(arguments), self._plain_attributes(token, head.end())
@@ -266,7 +266,7 @@ class Layout:
     def _plain_arguments(self, token: str) -> Document:
         if token == "()":
             return token
-        pairs = sorted(argument_pairs(token))
+        pairs = sorted(argument_parts().findall(token))
         if not RESERVED.isdisjoint([word for pair in pairs for word in pair]):
             raise FinePhrase
         return self._plain_list("(", list(map(" = ".join, pairs)), ")")
@@ -300,7 +300,7 @@ class Layout:
         type_of, literal_of, quote = self._type, self._literal, '"'
         items = [
             f"{key} = {type_of[kind]}({text if text[0] == quote else literal_of[text]})"
-            for key, kind, text in sorted(attribute_parts(token, start), key=itemgetter(0))
+            for key, kind, text in sorted(attribute_parts().findall(token, start), key=itemgetter(0))
         ]
         return self._plain_list("[", items, "]") if items else ""
 
@@ -346,7 +346,7 @@ class Layout:
         """Lay out a tensor type, or a data type alone, that was read as one token."""
         if token in BY_NAME:
             return self._scalar.format(token)
-        name, sizes = tensor_parts(token).groups()  # type: ignore[union-attr]
+        name, sizes = tensor_parts().fullmatch(token).groups()  # type: ignore[union-attr]
         if name not in BY_NAME or not _DIMENSIONS.fullmatch(sizes):
             raise FinePhrase
         return self._collapsed(f"tensor<{name}, {without_spaces(sizes).replace(',', ', ')}>")
@@ -381,7 +381,7 @@ class Layout:
                 raise FinePhrase
             return list_text(literal)
         if literal[-1] == ")":
-            path_type, path, offset_type, offset = blob_parts(literal).groups()  # type: ignore[union-attr]
+            path_type, path, offset_type, offset = blob_parts().fullmatch(literal).groups()  # type: ignore[union-attr]
             path, offset = f"{self._type[path_type]}({path})", f"{self._type[offset_type]}({offset})"
             return f"BLOBFILE(path = {path}, offset = {offset})"
         if not plain_element().fullmatch(literal):

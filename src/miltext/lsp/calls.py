@@ -42,7 +42,7 @@ def by_place(operation: Node, opset: str | None) -> Iterator[tuple[Node, str]]:
 
 
 def parameter_around(phrases: Sequence[Node], opset: str | None) -> tuple[Signature, str] | None:
-    """Return the parameter of the innermost argument of some phrases, each of which is in the one before."""
+    """Return the parameter of the innermost argument of some phrases, each inside the phrase before."""
     for depth in range(len(phrases) - 1, 1, -1):
         operation, _, argument = phrases[depth - 2 : depth + 1]
         if is_positional(argument) and operation.name in OPERATIONS:
@@ -60,7 +60,7 @@ def opset_at(scopes: Scopes, offset: int) -> str | None:
 
 
 def operations_in(root: Node, chosen: Span) -> Iterator[Node]:
-    """Yield the operations that touch a stretch of the text, and those nested in them, but no plain ones."""
+    """Yield the operations that touch a stretch of the text, and the operations nested in them, except plain ones."""
     todo = [root]
     while todo:
         found = todo.pop()

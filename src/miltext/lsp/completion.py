@@ -70,8 +70,8 @@ def resolve(item: lsp.CompletionItem, client: Abilities) -> lsp.CompletionItem:
     data = item.data
     if isinstance(data, dict) and isinstance(data.get("operation"), str):
         opset = data.get("opset")
-        said = described_operation(data["operation"], opset if isinstance(opset, str) else None)
-        item.documentation = client.documented(said) if said else None
+        described = described_operation(data["operation"], opset if isinstance(opset, str) else None)
+        item.documentation = client.documented(described) if described else None
     return item
 
 
@@ -186,8 +186,8 @@ def _parameters(call: UnfinishedCall) -> Iterator[Proposal]:
     """Yield the missing parameters, the required ones first."""
     for parameter in sorted(call.missing, key=lambda each: not each.required):
         kind = lsp.CompletionItemKind.Field if parameter.required else lsp.CompletionItemKind.Property
-        said = call.signature and described_parameter(call.signature, parameter.name)
-        yield Proposal(parameter.name, kind, accepted(parameter), said, f"{parameter.name} = $0")
+        described = call.signature and described_parameter(call.signature, parameter.name)
+        yield Proposal(parameter.name, kind, accepted(parameter), described, f"{parameter.name} = $0")
 
 
 def _values(view: View, context: Context, parameter: Parameter | None) -> Iterator[Proposal]:

@@ -256,7 +256,7 @@ class Guard:
     # ---- processes
 
     def _start(self) -> Worker:
-        """Start a process that knows everything but the documents."""
+        """Start a process, and send it the messages for every process, but no documents."""
         worker = Worker(self._received, self._ended)
         self._workers.append(worker)
         for body in self._world:

@@ -32,17 +32,17 @@ def hover(view: View, params: lsp.HoverParams) -> lsp.Hover | None:
         known = described_value(view, value) if value else f"`{name.text}` is not defined"
         return _shown(view, "\n\n".join([known, *_parameter(view, phrases)]), name.start, name.end)
     for depth in range(len(phrases), 1, -1):
-        if said := _described(view, phrases[:depth]):
-            return _shown(view, said, phrases[depth - 1].start, phrases[depth - 1].end)
+        if described := _described(view, phrases[:depth]):
+            return _shown(view, described, phrases[depth - 1].start, phrases[depth - 1].end)
     return None
 
 
-def _shown(view: View, said: str, start: int, end: int) -> lsp.Hover:
-    return lsp.Hover(view.client.markup(said), view.range(start, end))
+def _shown(view: View, described: str, start: int, end: int) -> lsp.Hover:
+    return lsp.Hover(view.client.markup(described), view.range(start, end))
 
 
 def _described(view: View, phrases: list[Node]) -> str | None:
-    """Return the facts about the last of some phrases, each of which is in the one before."""
+    """Return the facts about the last of some phrases, each inside the phrase before."""
     *outside, around, phrase = phrases
     if phrase.name == "DTYPE" and phrase.token in BY_NAME:
         dtype = BY_NAME[phrase.token]
@@ -61,8 +61,8 @@ def _described(view: View, phrases: list[Node]) -> str | None:
         return described_opset(word)
     opset = opset_at(view.scopes, phrase.start)
     if around.name in OPERATIONS and word:
-        said = described_operation(word, opset) or f"Unknown operation `{word}`."
-        return "\n\n".join([*_inferred(view, around), *_parameter(view, outside), said])
+        described = described_operation(word, opset) or f"Unknown operation `{word}`."
+        return "\n\n".join([*_inferred(view, around), *_parameter(view, outside), described])
     operation = next((each for each in reversed(outside) if each.name in OPERATIONS), None)
     if operation is not None and around.name in ARGUMENTS | ATTRIBUTES:
         return _described_parameter(word, operation, opset)

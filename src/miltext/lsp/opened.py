@@ -35,7 +35,7 @@ class Opened:
 
     def _edited(self, encoding: str) -> Record:
         """Return the document with its changes applied. A malformed change is skipped."""
-        from lsprotocol import types as lsp  # these take a while, and as a rule no document is moved
+        from lsprotocol import types as lsp  # these imports take a while, and usually no document is moved
         from pygls.protocol import default_converter
 
         from miltext.lsp.documents import Document
@@ -44,7 +44,7 @@ class Opened:
         read = default_converter()  # type: ignore[no-untyped-call]
         document = Document(self._item["uri"], self._item["version"], Positions(self._item["text"], encoding))
         for params in self._changes:
-            with suppress(Exception):  # of the converter's many
+            with suppress(Exception):  # the converter raises many kinds of errors
                 change = read.structure(params, lsp.DidChangeTextDocumentParams)
                 document = document.edited(change.text_document.version, change.content_changes)
         return {**self._item, "version": document.version, "text": document.text}

@@ -66,7 +66,7 @@ def _symbol(
     detail: str | None,
     inside: list[lsp.DocumentSymbol],
 ) -> lsp.DocumentSymbol:
-    """Return a symbol under the first name, which must not be empty, and must be inside of it."""
+    """Return a symbol with the first name; the protocol requires a nonempty name, at a place inside the symbol."""
     name = next(iter(names), None)
     is_inside = name is not None and phrase.start <= name.start <= name.end <= phrase.end
     whole, chosen = (place(each.start, each.end) for each in (phrase, name if name and is_inside else phrase))

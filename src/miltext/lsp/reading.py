@@ -24,7 +24,7 @@ NOTHING = Node("program", 0, 0, [])
 class Reading:
     """A text with its tree of phrases, its comments and the meaning of its names.
 
-    `is_whole` is true if the text keeps to the grammar. If it does not, the tree is the result of `tree_past`, and
+    `is_whole` is true if the text follows the grammar. If it does not, the tree is the result of `tree_past`, and
     comments are not kept; if nothing could be read, the tree is empty. Arrays that the text names are beside its
     `path`.
     """
@@ -69,7 +69,7 @@ class Reading:
 
 
 def read_whole(text: str, path: str | None = None) -> Reading | None:
-    """Read a text that keeps to the grammar; return None for any other text."""
+    """Read a text that follows the grammar; return None for any other text."""
     try:
         kept = parse_tree(text, whole=True)
         return Reading(text, kept.root, kept.comments, is_whole=True, path=path)

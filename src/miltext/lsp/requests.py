@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Request(NamedTuple):
     """A request: `answer` takes a View and the request's parameters, of the method's type in the protocol.
 
-    `waits` is for a reading of the current text; else a reading of an earlier version will do. A request that `is_long`
-    is answered in a thread, so that others need not wait for it.
+    A request that `waits` needs a reading of the current text; for others, a reading of an earlier version is enough. A
+    request that `is_long` is answered in a thread, so that others need not wait for it.
     """
 
     method: str

@@ -75,7 +75,7 @@ def tokens_in_range(view: View, params: lsp.SemanticTokensRangeParams) -> lsp.Se
 
 
 def _sent(view: View, start: int, end: int) -> lsp.SemanticTokens:
-    """Return five numbers a token: lines and characters since the one before, length, type and modifiers."""
+    """Return five numbers for each token: lines and characters since the token before, length, type and modifiers."""
     found = [token for token in _tokens(view, start, end) if token[1] > token[0]]
     data: list[int] = []
     line = character = 0

@@ -59,7 +59,7 @@ SMALLEST = "program(1.3){func main<ios18>(fp32 x){fp32 y = relu(x = x);}->(y);}"
 
 
 class Protocol(LanguageServerProtocol):
-    """The protocol, with miltext's own documents: pygls' break lines at more characters than the protocol does."""
+    """The protocol with miltext's own documents: pygls' documents break lines at more characters than it allows."""
 
     _server: Server
 

@@ -1,5 +1,5 @@
-"""The contents of a weight in a text: its record in a file beside the document, summarized as far as possible quickly;
-for an array, the facts in its header.
+"""The contents of a weight in a text: its record in a file beside the document, with a summary of the part that can be
+read quickly; for an array, the facts in its header.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def describe_weight(spelled: str, folder: Path | None) -> str | None:
         blob = files.blob(value)
         summary = _summary(blob.path, blob.offset, blob.path.stat().st_mtime_ns)
     except (MiltextError, OSError) as failure:
-        said = failure.diagnostics[0].message if isinstance(failure, MiltextError) else str(failure)
-        return f"The weight cannot be read: {said}"
+        reason = failure.diagnostics[0].message if isinstance(failure, MiltextError) else str(failure)
+        return f"The weight cannot be read: {reason}"
     finally:
         files.close()
     return f"{blob.count:,} elements of {blob.dtype.name}, {blob.size:,} bytes{summary}"

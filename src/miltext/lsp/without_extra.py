@@ -16,8 +16,8 @@ ERROR = 1
 """The protocol's number for an error message."""
 
 
-def serve(reading: BinaryIO, writing: BinaryIO, said: str) -> None:
-    """Show one client the message `said` in a window; return when it sends `exit` or leaves."""
+def serve(reading: BinaryIO, writing: BinaryIO, notice: str) -> None:
+    """Show one client the `notice` in a window; return when it sends `exit` or leaves."""
     for message in map(message_in, bodies(reading)):
         method = message.get("method")
         if method == "exit":
@@ -25,7 +25,7 @@ def serve(reading: BinaryIO, writing: BinaryIO, said: str) -> None:
         if "id" in message and method is not None:
             _send(writing, {"id": message["id"], **_answer(method)})
         if method == "initialize":
-            _send(writing, {"method": "window/showMessage", "params": {"type": ERROR, "message": said}})
+            _send(writing, {"method": "window/showMessage", "params": {"type": ERROR, "message": notice}})
 
 
 def _answer(method: object) -> dict[str, object]:

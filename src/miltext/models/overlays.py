@@ -12,6 +12,7 @@ changes. Any other key or value is kept as it is.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from miltext.models.manifest import DATA, MANIFEST, items
 from miltext.schema.features import features
 
 if TYPE_CHECKING:
-    from miltext.diagnostics import Diagnostic
+    from miltext.diagnostics import Diagnostic, Note
     from miltext.diagnostics.dynamic import Json, Record
     from miltext.models.manifest import Item
     from miltext.schema.proto import FeatureDescription, ModelDescription
@@ -211,15 +212,16 @@ def _only(folder: Path, found: list[Item]) -> list[Overlay]:
 
 
 def _read(folder: Path, item: Item) -> Overlay:
-    def wrong(reason: str) -> ModelError:
-        return refusal(codes.UNREADABLE_OVERLAY, f"the overlay `{item.name}` is not applied: {reason}", folder)
+    def wrong(reason: str, *notes: Note) -> ModelError:
+        return refusal(codes.UNREADABLE_OVERLAY, f"the overlay `{item.name}` is not applied: {reason}", folder, *notes)
 
     try:
         file = inside(within(folder, str(DATA)), item.path)
         size = file.stat().st_size
         data = read_file(file) if size <= MOST else b""
     except ModelError as failure:
-        raise wrong(failure.diagnostics[0].message) from failure
+        (why,) = failure.diagnostics
+        raise wrong(why.message, *(why.notes if why.code == codes.LFS_POINTER_OF_MODEL else ())) from failure
     except OSError as failure:
         raise wrong(reason_of(failure)) from failure
     if size > MOST:
@@ -232,11 +234,11 @@ def _read(folder: Path, item: Item) -> Overlay:
 
 
 def parsed(data: bytes) -> Json:
-    """Return the value of JSON with unique keys in each object, and with valid Unicode strings.
+    """Return the value of JSON with unique keys in each object, valid Unicode strings, and finite numbers.
 
     Raise ValueError for any other data, and for deep nesting.
     """
-    value = json.loads(data, object_pairs_hook=_object)
+    value = json.loads(data, object_pairs_hook=_object, parse_float=_number, parse_constant=_number)
     level = [value]
     for _ in range(_DEEPEST):
         level = [inner for each in level if isinstance(each, dict | list) for inner in _inside(each)]
@@ -248,6 +250,14 @@ def parsed(data: bytes) -> Json:
 
 def _inside(value: Record | list[Json]) -> Iterable[Json]:
     return value.values() if isinstance(value, dict) else value
+
+
+def _number(text: str) -> float:
+    """Return a finite number. Raise ValueError for any other: no JSON can hold it when it is written again."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is not a finite number")
+    return value
 
 
 def _object(pairs: list[tuple[str, Json]]) -> Record:

@@ -27,6 +27,10 @@ MESSAGES: dict[str, type[Message]] = {"program": Program, "value": Value}
 """The messages that can be parsed from a text of their own, by the rule of the phrase."""
 
 
+SHORT = 1 << 13
+"""The most characters that are read without coarse tokens in less time than their expressions take to compile."""
+
+
 FAILURES = (SyntaxFailure, LoweringError, RecursionError, TooDeep)
 """The errors that end the parse of an invalid text."""
 
@@ -78,7 +82,7 @@ def parse_value(text: str) -> Value:
 
 def _wire(text: str, lowering: Lowering | None, rule: str) -> bytes:
     """Return the wire bytes of a phrase's message. Raise an error of FAILURES."""
-    parser = _parser() if lowering is None else Parser(lowering)
+    parser = _parser_of(text) if lowering is None else Parser(lowering)
     with gc_paused:
         wire, deep = parser.run(text, stack=parser.stack(rule))
         if deep and (step := too_deep(wire, MESSAGES[rule])) is not None:
@@ -86,9 +90,20 @@ def _wire(text: str, lowering: Lowering | None, rule: str) -> bytes:
     return wire  # type: ignore[no-any-return]
 
 
+def _parser_of(text: str) -> Parser:
+    """Return the parser for a text: without coarse tokens for a short one that is the first of the process."""
+    is_first = not _parser.cache_info().currsize and not _fine_parser.cache_info().currsize
+    return _fine_parser() if is_first and len(text) <= SHORT else _parser()
+
+
 @lru_cache(maxsize=1)
 def _parser() -> Parser:
     return Parser(Lowering())
+
+
+@lru_cache(maxsize=1)
+def _fine_parser() -> Parser:
+    return Parser(Lowering(), FINE)
 
 
 @with_room

@@ -48,11 +48,13 @@ class Ran(NamedTuple):
 
 
 class Command:
-    """A Test that runs a command; `last` is the end of its latest run. `told` gets the output of each run."""
+    """A Test that runs a command; `last` is the end of its latest run. `on_output` gets the output of each run."""
 
-    def __init__(self, command: str, seconds: float | None = TIMEOUT, told: Callable[[str], object] = bool) -> None:
+    def __init__(
+        self, command: str, seconds: float | None = TIMEOUT, on_output: Callable[[str], object] = bool
+    ) -> None:
         self.last = Ran(0, [])
-        self._command, self._seconds, self._told = command, seconds, told
+        self._command, self._seconds, self._told = command, seconds, on_output
         self._running: set[subprocess.Popen[bytes]] = set()
         self._lock = Lock()
         self._is_over = False

@@ -41,8 +41,8 @@ class Unit(NamedTuple):
 class UnitScope:
     """The block of a function for an opset: its units in order, and the unit that makes each value.
 
-    `names` are the values that each operation makes, by its place, and `outputs` those that go out, in order. Of the
-    values, `gives` are those that go out, and `idle` those that nothing uses or gives out.
+    `names` are the values that each operation makes, by its place, and `outputs` the returned names, in order. Of the
+    values, `gives` are returned, and `idle` are neither used nor returned.
     """
 
     function: str

@@ -2,7 +2,7 @@
 
 A question is a part of the list, and its answer is whether the test passes on that part. If more items never make a
 test fail, the result is the smallest part; else it is a part without removable single items. The last needed item is
-found by halving, then the first one, then those between: a fault in one of a thousand operations takes about ten
+found by halving, then the first one, then the items between: a fault in one of a thousand operations takes about ten
 questions. With a `width`, as many guesses are tested at once.
 """
 

@@ -102,10 +102,10 @@ IDLE = {
 def _codes(value: object, at: Keys) -> tuple[str, ...]:
     words = _strings(value, at, f'codes, such as `["{codes.SHADOWED_VALUE}", "MIL7"]`')
     for index, word in enumerate(words):
-        if told := unknown(word):
+        if problem := unknown(word):
             near = near_code(word)
             raise Mistake(
-                codes.UNKNOWN_CODE_IN_SETTINGS, told, (*at, index), suggestion=None if near is None else f'"{near}"'
+                codes.UNKNOWN_CODE_IN_SETTINGS, problem, (*at, index), suggestion=None if near is None else f'"{near}"'
             )
     return tuple(map(normal, words))
 

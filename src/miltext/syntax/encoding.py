@@ -223,8 +223,8 @@ def padding_is_clear(data: bytes, dtype: DType, count: int) -> bool:
     return not used or data[-1] >> used == 0
 
 
-# So many codes as fill whole bytes evenly are a group. The first of each group, the second of each, and so on are
-# columns, which long integers shift and mask as one.
+# A group is the least number of codes that fills whole bytes. The first of each group, the second of each, and so on
+# are columns, which long integers shift and mask as one.
 
 
 def _group(bits: int) -> tuple[int, int]:

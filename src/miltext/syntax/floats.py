@@ -339,7 +339,7 @@ _CODES = {32: "I", 64: "Q"}
 _VALUES = {32: "f", 64: "d"}
 _DECIMALS = re.compile(r"[-+.0-9eE,]*")
 _LONGEST_EXACT_HEX = 17
-"""A hexadecimal literal of so many characters has at most 13 digits: 52 bits, an fp64 holds them exactly."""
+"""The most characters of a hexadecimal literal with at most 13 digits: 52 bits, which an fp64 holds exactly."""
 
 
 def _pack_hexadecimals(elements: Sequence[str], joined: str, form: Format) -> bytes | None:
@@ -378,4 +378,4 @@ def _may_tie(values: list[float]) -> bool:
 
 
 _LEAST_NORMAL_FP32 = (1023 - 126) << 52
-"""As an fp64's bits."""
+"""The bits of the least normal fp32 number, as an fp64."""

@@ -10,8 +10,8 @@ import threading
 class GcPause:
     """A context in which the collector is off.
 
-    The switch belongs to the whole process, so pauses are counted, including nested ones and those of other threads: at
-    the end of the last one, the collector returns to its state before the first. Other threads do not exist in the
+    The switch belongs to the whole process, so pauses are counted, including nested pauses and pauses of other threads:
+    at the end of the last one, the collector returns to its state before the first. Other threads do not exist in the
     child of a fork, where their pauses end.
     """
 

@@ -25,13 +25,13 @@ def taking(
     """Return a decorator that turns a function of a dataclass into a function of its fields.
 
     The dataclass adds fields to the class of its options. Its field named `options` accepts an object of that class;
-    other keywords take precedence. Raise TypeError for any other object, and for a keyword that is declared as a
-    Mapping and is not one.
+    other keywords take precedence. Raise TypeError for any other object, and for a keyword declared as a Mapping with
+    another value.
     """
 
     def decorate(function: Callable[[Request], Result]) -> Callable[Parameters, Result]:
         @wraps(function)
-        def asked(*values: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+        def wrapped(*values: Parameters.args, **keywords: Parameters.kwargs) -> Result:
             options: Any = keywords.pop("options", None)
             if not isinstance(options, (wanted, NoneType)):
                 made = " itself: call it" if options is wanted else f", not {type(options).__name__}"
@@ -45,8 +45,8 @@ def taking(
         wanted: Any = request.__bases__[0]  # type: ignore[attr-defined]
         vars(request)["__init__"].__qualname__ = function.__name__  # for errors about arguments
         own = signature(request).replace(return_annotation=signature(function).return_annotation)
-        asked.__signature__ = own  # type: ignore[attr-defined]
-        return asked
+        wrapped.__signature__ = own  # type: ignore[attr-defined]
+        return wrapped
 
     return decorate
 

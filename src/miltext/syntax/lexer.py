@@ -29,7 +29,7 @@ MOST_ESCAPES = 1 << 12
 """The number of escapes in a string that an expression reads at once, for it keeps each until the end of the string."""
 
 _OTHER = rf"/\*[^{FORBIDDEN}]*|\$?\"[^{FORBIDDEN}\t\r\n]*|[-+.$0-9A-Za-z_@]+|[^ \t\r\n]"
-"""Text that is not a token, as far as it could have been one: each character is read once."""
+"""Text that begins like a token, up to the first character that does not fit: each character is read once."""
 
 
 class Lexer:

@@ -148,8 +148,8 @@ def _product(sizes: Sequence[int], most: int) -> int:
 def _is_nested(compact: str, sizes: list[int]) -> bool:
     """Return whether brackets and commas stand as the sizes, none of them zero, require.
 
-    Two facts show it: without its elements, the text is the outline of the sizes; and the text has as many unbroken
-    separators (`]],[[`) as the outline, so that elements are only in their places.
+    This holds under two conditions: without its elements, the text is the outline of the sizes; and the text has as
+    many unbroken separators (`]],[[`) as the outline, so that elements are only in their places.
     """
     outline, depth = "", 0
     for axis in range(len(sizes) - 1, -1, -1):

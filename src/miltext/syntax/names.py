@@ -61,7 +61,7 @@ def identifier(name: str) -> str:
 
 
 def fitting(name: str, taken: Collection[str] = ()) -> str | None:
-    """Return an unused identifier like a name that is not one; None for a name without a letter."""
+    """Return an unused identifier similar to a name; None for a name without a letter."""
     near = f"_{identifier(name)}" if name.startswith("@") else identifier(name)
     if not near.strip("_@"):
         return None

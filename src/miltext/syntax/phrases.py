@@ -105,7 +105,7 @@ class Optional(_Row):
 
 
 class Only(_Row):
-    """Row of a phrase that always is there, except in the remains of a broken text."""
+    """Row of a phrase that is always present, except in the rest of a broken text."""
 
     def __call__(self, phrase: Node) -> Node:
         """Return the phrase."""
@@ -173,7 +173,7 @@ def items(brackets: Node) -> list[Node]:
 
 def name_in(phrase: Node | None) -> str:
     """Return the name in a phrase, or that a token spells: of an operation its type; empty without a name."""
-    if isinstance(phrase, Statement) and (head := operation_head(phrase.text)):
+    if isinstance(phrase, Statement) and (head := operation_head().match(phrase.text)):
         return head[3]
     token = phrase if phrase is None or phrase.token is not None else name_token(phrase)
     return name_of(token.token or "") if token else ""
@@ -185,7 +185,7 @@ def is_positional(argument: Node) -> bool:
 
 
 def used_name(binding: Node) -> Node | None:
-    """Return the name that an argument is given, None for anything else."""
+    """Return the name that an argument uses, None for any other argument."""
     return held(binding) if binding.name == "name_binding" else None
 
 
@@ -198,7 +198,7 @@ def made(operation: Node) -> list[Name]:
 
 
 def opset_name(phrase: Node) -> str:
-    """Return the opset of a function or of one of its blocks; empty without one."""
+    """Return the opset of a function or of a block of one; empty without an opset."""
     return name_in(opset_token(phrase))
 
 

@@ -1,12 +1,13 @@
 """Expressions that split the grammar's coarse tokens, made of the grammar's own terminals.
 
-For a list, they check only its characters; `is_list` checks its form.
+For a list, they check only its characters; `is_list` checks its form. Each is compiled at its first use: that takes
+longer than to read a short text without coarse tokens.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import accumulate
 
 from miltext.syntax.literals import TO_ELEMENTS, chunks
@@ -28,23 +29,38 @@ def _grouped(terminal: str, *parts: str, whole: bool = True) -> re.Pattern[str]:
     return re.compile(pattern if whole else pattern[:at])
 
 
-operation_head = _grouped("OPERATION", "_PLAIN_TYPE", "_PLAIN_NAME", "_PLAIN_NAME", "_ARGUMENTS", whole=False).match
-"""Type and name of the output, the operation's type and its arguments; the attributes come after these."""
+@cache
+def operation_head() -> re.Pattern[str]:
+    """Return the expression for type and name of the output, the operation's type and its arguments.
 
-argument_pairs = _grouped("_ARGUMENT", "_PLAIN_NAME", "_PLAIN_NAME").findall
-"""The parameter and the name of each argument."""
+    The attributes come after these.
+    """
+    return _grouped("OPERATION", "_PLAIN_TYPE", "_PLAIN_NAME", "_PLAIN_NAME", "_ARGUMENTS", whole=False)
 
-arguments_in = _grouped("_ARGUMENT", "_PLAIN_NAME", "_PLAIN_NAME").finditer
-"""The same as matches in a range of a text."""
 
-attribute_parts = _grouped("_ATTRIBUTE", "_PLAIN_NAME", "_PLAIN_TYPE", "_PLAIN_LITERAL").findall
-"""The name, the type and the literal of each attribute."""
+@cache
+def argument_parts() -> re.Pattern[str]:
+    """Return the expression for the parameter and the name of each argument."""
+    return _grouped("_ARGUMENT", "_PLAIN_NAME", "_PLAIN_NAME")
 
-blob_parts = _grouped("_PLAIN_BLOB", "_PLAIN_TYPE", "STRING", "_PLAIN_TYPE", "_DIGITS").fullmatch
-"""The two types of a blob's fields, each with its value."""
 
-tensor_parts = _grouped("TENSOR", "_WORD", "_SIZES").fullmatch
-"""The data type of a tensor type, and its dimensions in brackets."""
+@cache
+def attribute_parts() -> re.Pattern[str]:
+    """Return the expression for the name, the type and the literal of each attribute."""
+    return _grouped("_ATTRIBUTE", "_PLAIN_NAME", "_PLAIN_TYPE", "_PLAIN_LITERAL")
+
+
+@cache
+def blob_parts() -> re.Pattern[str]:
+    """Return the expression for the two types of a blob's fields, each with its value."""
+    return _grouped("_PLAIN_BLOB", "_PLAIN_TYPE", "STRING", "_PLAIN_TYPE", "_DIGITS")
+
+
+@cache
+def tensor_parts() -> re.Pattern[str]:
+    """Return the expression for the data type of a tensor type, and its dimensions in brackets."""
+    return _grouped("TENSOR", "_WORD", "_SIZES")
+
 
 _CHUNK = 1 << 13
 """Number of characters matched at once: Python's memory for a repetition stays small."""

@@ -1,7 +1,7 @@
 """Removal of phrases from a text: statements with their comments and lines, items of lists with their commas.
 
-The comments that belong to an item, by `syntax.comments`, are removed with it, and so are those of a statement alone on
-its lines. Comments above an empty line, all others, and the layout stay.
+The comments that belong to an item, by `syntax.comments`, are removed with it, and so are the comments of a statement
+alone on its lines. Comments above an empty line, all others, and the layout stay.
 """
 
 from __future__ import annotations

@@ -90,12 +90,12 @@ def fast_lark_parser(start: str | Sequence[str] = "program", **options: Any) -> 
 def _parser_of(grammar: str, start: str | Sequence[str], options: dict[str, Any]) -> Lark:
     from lark import Lark
 
-    asked = options.pop("edit_terminals", None)
+    edit = options.pop("edit_terminals", None)
 
     def edited(terminal: TerminalDef) -> None:
         _end_words(terminal)
-        if asked is not None:
-            asked(terminal)
+        if edit is not None:
+            edit(terminal)
 
     given = {"parser": "lalr", "keep_all_tokens": True, "maybe_placeholders": True, **options}
     return Lark.open(str(grammar_file(grammar)), start=start, edit_terminals=edited, **given)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from miltext.diagnostics import Span
 from miltext.syntax.lexer import FINE, STATEMENTS
 from miltext.syntax.parser import Parsed, Parser, Places, SyntaxFailure
-from miltext.syntax.plain_tokens import arguments_in, operation_head
+from miltext.syntax.plain_tokens import argument_parts, operation_head
 
 
 class Token(str):
@@ -63,16 +63,16 @@ class Statement(Node):
 
     def names(self) -> Iterator[tuple[int, int, str]]:
         """Yield the name that it defines, and the names that it uses: the begin, the end and the text of each."""
-        parts = operation_head(self.text)
+        parts = operation_head().match(self.text)
         assert parts is not None  # so it was read
         yield self.start + parts.start(2), self.start + parts.end(2), parts[2]
-        for use in arguments_in(self.text, *parts.span(4)):
+        for use in argument_parts().finditer(self.text, *parts.span(4)):
             yield self.start + use.start(2), self.start + use.end(2), use[2]
 
     @property
     def type_span(self) -> Span:
         """The place of the type of its output."""
-        parts = operation_head(self.text)
+        parts = operation_head().match(self.text)
         assert parts is not None  # so it was read
         return Span(self.start + parts.start(1), self.start + parts.end(1))
 

@@ -80,7 +80,7 @@ def keywords_of_the_grammar() -> Keywords:
 
     lark = lark_parser()
     words = {terminal.name: words_of(terminal.pattern.to_regexp()) for terminal in lark.terminals}
-    del words["DTYPE"], words["DRAFT"]  # `dtypes` has the one's, the other's is a name nearly everywhere
+    del words["DTYPE"], words["DRAFT"]  # `dtypes` contains the data types; `draft` is a name nearly everywhere
     kinds: dict[str, set[str]] = {kind: set() for kind in Keywords._fields}
     for rule in lark.rules:
         symbols = [symbol.name for symbol in rule.expansion]

@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 def programs(**options: Any) -> SearchStrategy[Program]:
     """Return a strategy for valid Programs, which shrink to small ones: fewer and simpler operations, smaller tensors.
 
-    The `options` are those of `miltext.generation.options.Options`: `operations=["conv", "relu"]` uses only these
+    The `options` are the fields of `miltext.generation.options.Options`: `operations=["conv", "relu"]` uses only these
     operations, `ops=(1, 20)` makes up to twenty operations, `opsets=["ios17"]` allows one opset. Raise MiltextError:
     MIL482 for impossible options, MIL484 if hypothesis is not installed; and from a draw MIL483 if no program meets the
     options.
     """
     from miltext.generation.options import Options
 
-    asked = Options(**options)
+    requested = Options(**options)
     try:
         from miltext.testing.drawn import drawn
     except ImportError as failure:
         raise _not_installed() from failure
-    return drawn(asked)
+    return drawn(requested)
 
 
 def _not_installed() -> MiltextError:

@@ -50,7 +50,7 @@ def normalize(
     names values after their operations, except for the inputs and outputs of functions; `drop_names` removes the `name`
     attributes; the digest of a literal of more than `elide` elements replaces it. The digest of a weight replaces its
     file and offset, which stay with `digest_weights=False`, and then the contents do not matter. buildInfo, the
-    versions of the tools, is dropped unless `keep_build_info`. `dialect` and `floats` are those of `to_text`.
+    versions of the tools, is dropped unless `keep_build_info`. `dialect` and `floats` are as in `to_text`.
 
     Raise TypeError for another source, ValueError for weights without their model, WeightsError, and PrintError.
     """

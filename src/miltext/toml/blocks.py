@@ -19,9 +19,9 @@ _TOKEN = re.compile(
 class TableBlock(NamedTuple):
     """A header with its table.
 
-    `at` is the way to the table: keys, and indices in arrays of tables. From `start` there are comments directly above
-    the header, then the `header`, and from `body` to `end` the values and the text between them. Above the first header
-    is a block with an empty way and an empty header.
+    `at` is the way to the table: keys, and indices in arrays of tables. The comments directly above the header begin at
+    `start`, and the values, with the text between them, are from `body` to `end`. The block above the first header has
+    an empty way and an empty header.
     """
 
     at: tuple[str | int, ...]

@@ -1,7 +1,7 @@
 """Places in a text of TOML: of the value, the key or the table at the end of a way.
 
-tomlkit keeps a text as it is, but does not report places. So a mark replaces the value, and is looked for in the new
-text of the block around it.
+tomlkit keeps a text as it is, but does not report places. So a mark replaces the value, and its place is found in the
+new text of the block around it.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _header(text: str, block: TableBlock, name: str | int | None = None) -> Span
 def _marked(body: str, at: Sequence[str | int]) -> Span | None:
     """Return the place of a value in the text of a table, found by a mark; None for a way without a value.
 
-    The place of a table made only by dotted keys is that of its first value.
+    A table made only by dotted keys has the place of its first value.
     """
     import tomlkit
 

@@ -33,8 +33,8 @@ class _Node:
 def updated(text: str, table: Table) -> str | None:
     """Return a text of TOML updated to the values of a table; None where its spelling cannot be kept.
 
-    Tables of an array are paired by equal `name`; then the others, in their order. A new table comes after those of
-    its array, or at the end. Raise NotToml.
+    Tables of an array are paired by equal `name`; then the others, in their order. A new table comes after the tables
+    of its array, or at the end. Raise NotToml.
     """
     if _exact(read_toml(text)) == _exact(table):
         return text
@@ -144,7 +144,7 @@ def _update_tables(node: _Node, key: str, values: list[Table], way: str, listed:
 
 
 def _paired(there: list[_Node], values: list[Table]) -> list[_Node | None]:
-    """Return the table of the text for each of some values: the table with its name, else the next unpaired one."""
+    """Return the table of the text for each value: the table of the same name, or else the next unpaired table."""
     left = [(read_toml(node.body).get("name"), node) for node in there]
     paired: list[_Node | None] = []
     for value in values:

@@ -18,7 +18,7 @@ from miltext.schema.types import Dimension, Shape, TensorType, Type, compatible,
 
 @rule("quantize")
 def quantize(op: Arguments) -> Sequence[Type]:
-    """Return the shape of `input` in the data type of `output_dtype`, which must be that of `zero_point`."""
+    """Return the shape of `input` in the data type of `output_dtype`, which must be the type of `zero_point`."""
     dtype = named(op.scalar("output_dtype", str))
     if op.has("zero_point") and (other := op.tensor("zero_point").dtype) != dtype:
         clause = f"names {dtype}, but `zero_point` is {other}: they must be of one data type"

@@ -133,6 +133,6 @@ def classify(op: Arguments) -> Sequence[Type]:
     given = count(op.shape("probabilities"))
     if not compatible(classes.length, given):
         raise InputConflict(
-            f"names {classes.length}, and `probabilities` has {given} elements", "classes", "probabilities"
+            f"has {classes.length} classes, but `probabilities` has {given} elements", "classes", "probabilities"
         )
     return [classes.element, DictionaryType(classes.element, TensorType("fp64", ()))]

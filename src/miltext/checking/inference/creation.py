@@ -16,7 +16,7 @@ TYPED_BY = {
     "random_normal": ("mean", "stddev"),
     "random_uniform": ("low", "high"),
 }
-"""The parameters whose common data type is that of the tensor."""
+"""The parameters that share the data type of the tensor."""
 
 
 @rule(*TYPED_BY)

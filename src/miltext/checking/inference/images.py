@@ -59,7 +59,7 @@ def resize(op: Arguments) -> Sequence[Type]:
     """Return `x` with its last `resized_dims` dimensions from `shape`, where 0 keeps a size."""
     x, sizes, resized = op.tensor("x"), op.sizes("shape"), op.scalar("resized_dims", int)
     if len(sizes) > len(x.shape):
-        clause = f"says {len(sizes)} sizes, more than the {len(x.shape)} of `x`"
+        clause = f"has {len(sizes)} sizes, more than the {len(x.shape)} of `x`"
         raise InputConflict(clause, "shape", "x", code=codes.WRONG_ARGUMENT_SHAPE)
     if not 0 <= resized <= len(sizes):
         raise Unknown

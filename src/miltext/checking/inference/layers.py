@@ -188,7 +188,7 @@ def _spread(op: Arguments, spatial: Sequence[Dimension], kernel: Sequence[Dimens
     for size, reach, stride, dilation, padding in zip(spatial, kernel, strides, dilations, paddings, strict=True):
         whole = None if size is None or reach is None else (size - 1) * stride + (reach - 1) * dilation + 1
         if whole is not None and whole <= padding:
-            clause = f"takes {padding} away from axis {len(sizes) + 2}, which is only {whole} long before"
+            clause = f"removes {padding} from axis {len(sizes) + 2}, whose size before that is only {whole}"
             raise InputConflict(clause, "pad", "x", "weight", code=codes.VALUE_OUT_OF_RANGE)
         sizes.append(None if whole is None else whole - padding)
     return tuple(sizes)

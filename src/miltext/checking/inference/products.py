@@ -111,7 +111,7 @@ def _hold_equation(op: Arguments, *values: TensorType) -> None:
         forms = " or ".join(f'"{known}"' for known in EQUATIONS.values())
         raise InputConflict(f'takes {forms}, with any letters, not "{equation}"', "equation", code=codes.WRONG_EQUATION)
     if rank != ranks[0]:
-        clause = f'is "{equation}", for tensors of rank {rank}; those of `values` are of rank {ranks[0]}'
+        clause = f'is "{equation}", for tensors of rank {rank}, but `values` are of rank {ranks[0]}'
         raise InputConflict(clause, "equation", "values", code=codes.WRONG_EQUATION)
 
 

@@ -71,8 +71,8 @@ Part: TypeAlias = "Function | Block | Op"
 class StatedGraph(Graph):
     """A graph, and the types and constants that its messages state, each read once.
 
-    `stated` has the types of values, `attributes` those of functions, blocks and operations, and `inputs` the arguments
-    of operations, with constants in place of literals.
+    `stated` contains the types of values, `attributes` the constants in attributes of functions, blocks and operations,
+    and `inputs` the arguments of operations, with constants in place of literals.
     """
 
     def __init__(self, program: proto.Program) -> None:

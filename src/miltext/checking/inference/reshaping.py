@@ -29,7 +29,7 @@ def reshape(op: Arguments) -> Sequence[Type]:
 
 
 def _keep_zeros(shape: Shape, sizes: Shape, from_back: bool) -> Shape:
-    """Return sizes with those of `x` in place of each 0, which is unknown if any size is unknown. coremltools 9.0 then
+    """Return sizes with a size of `x` in place of each 0, which is unknown if any size is unknown. coremltools 9.0 then
     declares a size of 0, and does not compare the ranks.
     """
     if 0 in shape:

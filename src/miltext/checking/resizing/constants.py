@@ -84,14 +84,15 @@ def lengths(op: Resized) -> Iterator[Follow]:
     change = op.changes("x").get(axis % rank) if type(axis) is int and rank else None
     if rows is None or change is None or change.before not in rows:
         return
-    words = f"`lengths` of `reverse_sequence` has {change.before}, and {change} is a size"
+    words = f"`lengths` of `reverse_sequence` contains {change.before}, which"
+    depends = f"{words} depends on the changed size {change}"
     if {*rows} != {change.before}:
-        yield Follow("lengths", codes.CONSTANT_MAY_FOLLOW, f"{words} that it may come from")
+        yield Follow("lengths", codes.CONSTANT_MAY_FOLLOW, f"{words} may depend on the changed size {change}")
     elif change.now is None:
-        yield Follow("lengths", codes.CONSTANT_CANNOT_FOLLOW, words)
+        yield Follow("lengths", codes.CONSTANT_CANNOT_FOLLOW, depends)
     else:
         elements = [change.now] * len(rows)
-        yield Follow("lengths", codes.CONSTANT_RESIZED, f"{words}; it is {change.now} now", elements, (len(rows),))
+        yield Follow("lengths", codes.CONSTANT_RESIZED, f"{depends}; changed to {change.now}", elements, (len(rows),))
 
 
 def _broadcast_changes(op: Resized) -> dict[int, SizeChange]:
@@ -115,15 +116,16 @@ def _number(op: Resized, name: str) -> Iterator[Follow]:
     is_slope = op.op_type in ACTIVATIONS
     if form is None or form.now == held or (is_slope and round(abs(held), 4) in SLOPES):
         return
-    words = f"`{name}` of `{op.op_type}` is {held:g}, which is {form.words}, and {form.change} is a size"
+    words = f"`{name}` of `{op.op_type}` is {held:g}, which is {form.words}, and"
+    depends = f"{words} depends on the changed size {form.change}"
     if is_slope or not form.is_sure:
-        yield Follow(name, codes.CONSTANT_MAY_FOLLOW, f"{words} that it may come from")
+        yield Follow(name, codes.CONSTANT_MAY_FOLLOW, f"{words} may depend on the changed size {form.change}")
     elif form.now is None:
-        yield Follow(name, codes.CONSTANT_CANNOT_FOLLOW, words)
+        yield Follow(name, codes.CONSTANT_CANNOT_FOLLOW, depends)
     else:
         shape = tuple(size or 1 for size in operand.type.shape)
         now: float | int = round(form.now) if type(held) is int else form.now
-        yield Follow(name, codes.CONSTANT_RESIZED, f"{words}; it is {now:g} now", [now], shape)
+        yield Follow(name, codes.CONSTANT_RESIZED, f"{depends}; changed to {now:g}", [now], shape)
 
 
 def _array(op: Resized, name: str, place: int, axes: Mapping[int, SizeChange]) -> Iterator[Follow]:
@@ -139,7 +141,7 @@ def _array(op: Resized, name: str, place: int, axes: Mapping[int, SizeChange]) -
         return  # it does not fit, which inference reports with its place
     array, pattern = made
     is_batch = all((axis, change.before) == (0, 1) for axis, change in axes.items())
-    code, message = (None, "") if is_batch else (codes.CONSTANT_RESIZED, f"{words}; it is {pattern} now")
+    code, message = (None, "") if is_batch else (codes.CONSTANT_RESIZED, f"{words}; the new value is {pattern}")
     yield Follow(name, code, message, array.reshape(-1), array.shape, place)
 
 
@@ -196,7 +198,7 @@ def gather(op: Resized) -> Iterator[Follow]:
     if change is None or not indices.constant or not isinstance(indices.type, TensorType):
         return
     array = op.array("indices", 0)
-    words = f"`indices` of `gather` are for the {change.before} at axis {axis % len(shape)}"
+    words = f"`indices` of `gather` refer to axis {axis % len(shape)}, whose size was {change.before}"
     if array is None or change.now is None or _is_flat(op, "x", axis):
         yield Follow("indices", codes.CONSTANT_CANNOT_FOLLOW, words)
     elif array.ndim == 1 and array.shape[0] == change.before > 1:
@@ -205,22 +207,24 @@ def gather(op: Resized) -> Iterator[Follow]:
             yield Follow(
                 "indices",
                 codes.CONSTANT_CANNOT_FOLLOW,
-                f"{words}, which are {change.now} now; write those that are to be taken",
+                f"{words}, and is now {change.now}; write the indices to gather",
             )
         else:
             yield Follow(
                 "indices",
                 codes.CONSTANT_RESIZED,
-                f"{words}; they are {made[1]} now",
+                f"{words}; the new indices are {made[1]}",
                 made[0].reshape(-1),
                 made[0].shape,
             )
     elif array.size == 1 and int(array.flat[0]) * 2 >= change.before > 1:
         yield from _place(words, change, int(array.flat[0]), tuple(array.shape))
     elif array.ndim == 1 and (spread := _evenly(array, change)) is not None:
-        yield Follow("indices", codes.CONSTANT_RESIZED, f"{words}; they go on evenly now", spread, spread.shape)
+        yield Follow(
+            "indices", codes.CONSTANT_RESIZED, f"{words}; the new indices are evenly spaced", spread, spread.shape
+        )
     elif array.size > 1 or int(array.flat[0]) > 1:
-        yield Follow("indices", codes.CONSTANT_MAY_FOLLOW, f"{words}, which are {change.now} now")
+        yield Follow("indices", codes.CONSTANT_MAY_FOLLOW, f"{words}, and is now {change.now}")
 
 
 def _is_flat(op: Resized, name: str, axis: int) -> bool:
@@ -263,7 +267,7 @@ def _places(op: Resized, axes: Mapping[int, SizeChange], *, cannot_stay: bool) -
     if indices is None or not indices.constant:
         return
     array = op.array("indices", 0)
-    words = f"`indices` of `{op.op_type}` are for {_and(axes)}"
+    words = f"`indices` of `{op.op_type}` refer to changed sizes: {_and(axes)}"
     if cannot_stay or array is None or any(change.now is None for change in axes.values()):
         yield Follow("indices", codes.CONSTANT_CANNOT_FOLLOW, words)
     elif array.size and int(array.max()) > 1:
@@ -295,7 +299,7 @@ def _place(words: str, change: SizeChange, index: int, shape: tuple[int, ...]) -
     if made < 0:
         yield Follow("indices", codes.CONSTANT_CANNOT_FOLLOW, words)
     else:
-        yield Follow("indices", codes.CONSTANT_RESIZED, f"{words}: {index} is {made} now", [made], shape)
+        yield Follow("indices", codes.CONSTANT_RESIZED, f"{words}; {index} is changed to {made}", [made], shape)
 
 
 @follows("resample")
@@ -310,7 +314,9 @@ def resample(op: Resized) -> Iterator[Follow]:
     yield from _array(op, "coordinates", 0, axes)
     if changes and not axes:
         yield Follow(
-            "coordinates", codes.CONSTANT_MAY_FOLLOW, "`coordinates` of `resample` stay, though the sizes of `x` change"
+            "coordinates",
+            codes.CONSTANT_MAY_FOLLOW,
+            "`coordinates` of `resample` are kept, although the sizes of `x` change",
         )
 
 

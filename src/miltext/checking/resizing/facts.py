@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class SizeChange(NamedTuple):
     """The old size of a dimension, and the new one, None for an open size of a range.
 
-    Of several dimensions together it is `spread` if the changed size was a 1, usually a batch: a constant with one
-    number for each of the others keeps its size. Of one dimension, `axis` is its place from the back, -1 and less.
+    A product of several dimensions is `spread` if the changed size was a 1, usually a batch: a constant with one number
+    for each of the others keeps its size. For one dimension, `axis` is its place from the back, -1 or less.
     """
 
     before: int

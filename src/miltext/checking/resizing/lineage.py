@@ -1,7 +1,7 @@
 """Sources of sizes: each dimension as the ordered product of its factors.
 
-`reshape` merges and splits dimensions in order, so that the new value of one of several dimensions follows from its
-factors: of `[1, 16 * 24]`, which was `[1, 16, 24]`, the shape `[1, 4, 4, 24]` splits the 16.
+`reshape` merges and splits dimensions in order, so that the new value of a dimension follows from its factors: of `[1,
+16 * 24]`, which was `[1, 16, 24]`, the shape `[1, 4, 4, 24]` splits the 16.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ USUAL = frozenset({0.5, 2.0, 3.0, 6.0, 10.0, 100.0})
 """Numbers that programs usually contain for other reasons: they are kept, and their possible meaning is reported."""
 
 DECAYS = (0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 1.01, 1.05, 1.1)
-"""Bases of powers found in programs; those of 2 are numbers of their own."""
+"""Bases of powers found in programs; powers of 2 are also other numbers."""
 
 LEAST_POWER = 4
 """The least size for a match of a power; many numbers are powers of smaller sizes."""

@@ -29,7 +29,7 @@ def remade(array: Array, axis: int, now: int) -> Remade | None:
     pattern is its beginning: positions are counted from the front.
     """
     if array.shape[axis] == now:
-        return Remade(array, "as it is")
+        return Remade(array, "unchanged")
     lines = np.moveaxis(array, axis, -1)
     made = _remade(lines, now)
     return None if made is None else Remade(np.ascontiguousarray(np.moveaxis(made.array, -1, axis)), made.words)

@@ -115,20 +115,22 @@ class Resizing:
         for number in {*_counts(loop), *(each.value for each in given if each.constant)}:
             held = number[0] if isinstance(number, tuple) and len(number) == 1 else number
             if type(held) is int and held in changed:
-                message = f"`while_loop` counts with {held}, and {changed[held]} is a size"
+                message = f"`while_loop` counts with {held}, the old value of the changed size {changed[held]}"
                 self._found.setdefault((codes.CONSTANT_CANNOT_FOLLOW, message), []).append((*place, "type"))
 
     def output(self, name: str, made: Operand, path: Path) -> None:
         """Report an output of a function that keeps an old size although it depends on its change."""
         stays = self._following.stays(made)
         if stays is not None:
-            message = f"the output {quoted(name)} keeps {stays.before}, and {stays} is a size that it hangs on"
+            message = (
+                f"the output {quoted(name)} keeps the size {stays.before}, but depends on the changed size {stays}"
+            )
             self._found.setdefault((codes.CONSTANT_MAY_FOLLOW, message), []).append(path)
 
     def hold(self, what: str, size: int | None, path: Path) -> None:
         """Report the first size outside of coremltools' range."""
-        is_told = any(code == codes.IMPOSSIBLE_PACKAGE_SIZE for code, _ in self._found)
-        if size is not None and size > GREATEST and not is_told:
+        is_reported = any(code == codes.IMPOSSIBLE_PACKAGE_SIZE for code, _ in self._found)
+        if size is not None and size > GREATEST and not is_reported:
             self._found[codes.IMPOSSIBLE_PACKAGE_SIZE, too_large(f"{what} would have", size)] = [path]
 
     def _array(self, value: Value, type: Type) -> Array | None:
@@ -184,9 +186,9 @@ class Resizing:
     def told(self) -> Iterator[Finding]:
         """Yield the findings, each once with all of its places."""
         for (code, message), paths in self._found.items():
-            remarks = [Remark("so it is here", path) for path in paths[1 : LISTED + 1]]
+            remarks = [Remark("the same finding here", path) for path in paths[1 : LISTED + 1]]
             more = len(paths) - 1 - len(remarks)
-            way = WAYS[code] + (f" (so it is in {counted(more, 'more place')})" if more > 0 else "")
+            way = WAYS[code] + (f" (the same finding in {counted(more, 'more place')})" if more > 0 else "")
             severity = "error" if code in (codes.CONSTANT_CANNOT_FOLLOW, codes.IMPOSSIBLE_PACKAGE_SIZE) else "warning"
             yield Finding(paths[0], code, f"{message}; {way}", tuple(remarks), severity=severity)
 

@@ -29,7 +29,7 @@ def reshape(op: Resized) -> Iterator[Follow]:
         yield Follow(
             "shape",
             codes.CONSTANT_CANNOT_FOLLOW,
-            f"`shape` of `reshape` is {list(shape)}, and only one size of {sizes} can be open",
+            f"`shape` of `reshape` is {list(shape)}, but only one size of {sizes} can be open",
         )
         return
     splits = [split for split in made.split if not _is_usual(split)] if open_at is None else []
@@ -93,12 +93,12 @@ def tile(op: Resized) -> Iterator[Follow]:
             reasons.append(
                 (
                     codes.CONSTANT_CANNOT_FOLLOW if change.now is None else codes.CONSTANT_RESIZED,
-                    f"{words}, a size that is {_now(change)} now",
+                    f"{words}, a size that changes to {_now(change)}",
                 )
             )
             made[axis] = count if change.now is None else change.now
         elif count >= COUNTS and (near := _near(count, op.sizes.changed)) is not None:
-            reasons.append((codes.CONSTANT_MAY_FOLLOW, f"{words}, which may follow from a size, {near}"))
+            reasons.append((codes.CONSTANT_MAY_FOLLOW, f"{words}, which may depend on the changed size {near}"))
     for code, why in reasons:
         elements = None if tuple(made) == reps else made
         yield Follow("reps", code, f"`reps` of `tile` is {why}", elements, (len(made),))
@@ -127,22 +127,22 @@ def split(op: Resized) -> Iterator[Follow]:
     change = op.changes("x").get(axis % len(shape))
     if change is None:
         return
-    words = f"`split_sizes` of `split` are {list(sizes)} of the {change.before} at axis {axis % len(shape)}"
+    words = f"`split_sizes` of `split` are {list(sizes)} for the size {change.before} of axis {axis % len(shape)}"
     share = None if change.now is None else -(-change.now // len(sizes))
     rest = -1 if share is None or change.now is None else change.now - share * (len(sizes) - 1)
     if len({*sizes[:-1]}) > 1 or sizes[-1] > sizes[0] or share is None or rest <= 0:
         yield Follow(
             "split_sizes",
             codes.CONSTANT_CANNOT_FOLLOW,
-            f"{words}, which is {_now(change)} now; write the sizes of its parts",
+            f"{words}, which changes to {_now(change)}; write the sizes of the parts",
         )
         return
     if len(sizes) == change.before:
-        yield Follow("split_sizes", codes.CONSTANT_CANNOT_FOLLOW, f"{words}, each by itself")
+        yield Follow("split_sizes", codes.CONSTANT_CANNOT_FOLLOW, f"{words}: one part for each position")
         return
     made = [*[share] * (len(sizes) - 1), rest]
     yield Follow(
-        "split_sizes", codes.CONSTANT_RESIZED, f"{words}; they are {made} of {change.now} now", made, (len(made),)
+        "split_sizes", codes.CONSTANT_RESIZED, f"{words}; changed to {made} for {change.now}", made, (len(made),)
     )
 
 
@@ -155,14 +155,14 @@ def topk(op: Resized) -> Iterator[Follow]:
     change = op.changes("x").get(axis % len(shape))
     if change is None or k <= 1:
         return
-    words = f"`k` of `topk` is {k} of the {change.before} at axis {axis % len(shape)}"
+    words = f"`k` of `topk` is {k} for the size {change.before} of axis {axis % len(shape)}"
     if k == change.before and change.now is not None:
-        yield Follow("k", codes.CONSTANT_RESIZED, f"{words}; it is {change.now} now", [change.now])
+        yield Follow("k", codes.CONSTANT_RESIZED, f"{words}; changed to {change.now}", [change.now])
     else:
         yield Follow(
             "k",
             codes.CONSTANT_CANNOT_FOLLOW if k == change.before else codes.CONSTANT_MAY_FOLLOW,
-            f"{words}, which is {_now(change)} now",
+            f"{words}, which changes to {_now(change)}",
         )
 
 
@@ -193,12 +193,12 @@ def _targets(op: Resized, names: tuple[str, ...]) -> Iterator[Follow]:
         change = own[axis] if axis in own and own[axis].before == size else op.change_of(size)
         words = f"`{name}` of `{op.op_type}` is {size}"
         if change is not None and change.now is not None:
-            yield Follow(name, codes.CONSTANT_RESIZED, f"{words}, a size that is {change.now} now", [change.now])
+            yield Follow(name, codes.CONSTANT_RESIZED, f"{words}, a size that changes to {change.now}", [change.now])
         elif change is not None:
-            yield Follow(name, codes.CONSTANT_CANNOT_FOLLOW, f"{words}, a size that any of a range may be")
+            yield Follow(name, codes.CONSTANT_CANNOT_FOLLOW, f"{words}, a size that becomes a range")
         elif axis in own:
             yield Follow(
-                name, codes.CONSTANT_MAY_FOLLOW, f"{words}, which may follow from the size of `x`, {own[axis]}"
+                name, codes.CONSTANT_MAY_FOLLOW, f"{words}, which may depend on the changed size of `x`, {own[axis]}"
             )
 
 
@@ -212,5 +212,5 @@ def stated(op: Resized) -> Iterator[Follow]:
                 yield Follow(
                     name,
                     codes.CONSTANT_MAY_FOLLOW,
-                    f"`{name}` of `{op.op_type}` has {number}, a size that is {_now(change)} now",
+                    f"`{name}` of `{op.op_type}` contains {number}, a size that changes to {_now(change)}",
                 )

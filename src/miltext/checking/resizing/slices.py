@@ -50,8 +50,8 @@ def slice_by_index(op: Resized) -> Iterator[Follow]:
                 rows[name][axis] = now
         if squeezed and not to_end and "begin" in bounds:
             rows["end"][axis] += rows["begin"][axis] - begin[axis]
-    yield from _told(op, "begin", begin, rows["begin"], reasons["begin"])
-    yield from _told(op, "end", end, rows["end"], reasons["end"])
+    yield from _findings(op, "begin", begin, rows["begin"], reasons["begin"])
+    yield from _findings(op, "end", end, rows["end"], reasons["end"])
 
 
 def _follow_cut(
@@ -62,22 +62,22 @@ def _follow_cut(
     span: tuple[int, int],
     count: int,
 ) -> None:
-    """Update a slice that is one of the equal parts of a value."""
-    words = f"cut with others into {count} parts of the {change.before} at axis {axis}"
+    """Update a slice among slices that cut a value into equal parts."""
+    words = f"a bound at axis {axis}, whose size {change.before} is cut into {count} equal parts"
     if count == change.before or change.now is None or change.now < count:
         reasons["begin"].append(
-            (codes.CONSTANT_CANNOT_FOLLOW, f"{words}, which is {'?' if change.now is None else change.now} now")
+            (codes.CONSTANT_CANNOT_FOLLOW, f"{words}, and changes to {'?' if change.now is None else change.now}")
         )
         return
     now = dict(zip(parts(change.before, count), parts(change.now, count), strict=True))
     rows["begin"][axis], rows["end"][axis] = now[span]
-    reasons["begin"].append((codes.CONSTANT_RESIZED, f"{words}; it is of as many of {change.now} now"))
+    reasons["begin"].append((codes.CONSTANT_RESIZED, f"{words}; changed for as many parts of {change.now}"))
 
 
-def _told(
+def _findings(
     op: Resized, name: str, row: tuple[int, ...], now: list[int], reasons: list[tuple[str, str]]
 ) -> Iterator[Follow]:
-    """Yield the change of a row of bounds, with each reason once."""
+    """Yield the change of a row of bounds, once for each reason."""
     elements = None if tuple(now) == row else now
     if not reasons and elements is not None:
         yield Follow(name, None, "", elements, (len(now),))
@@ -90,31 +90,31 @@ def _bound(name: str, bound: int, first: int, last: int, change: SizeChange) -> 
     size, now = change.before, change.now
     if bound < 0:
         is_part = any(size == -bound * part for part in PARTS) and -bound > 1
-        reason = f"counted from the end, which may be a part of the {size} there"
+        reason = f"counted from the end, which may be a part of the size {size}"
         return None, codes.CONSTANT_MAY_FOLLOW if is_part else None, reason
     if bound == size and name == "end":
         end = TO_THE_END if now is None else now
         known = ", the end of any size" if now is None else ""
-        return end, codes.CONSTANT_RESIZED, f"the end of the {size} there; it is {end} now{known}"
+        return end, codes.CONSTANT_RESIZED, f"the end of the size {size}; changed to {end}{known}"
     if bound == 0:
         return None, None, ""
     part = _part(name, bound, first, last, size)
     if part is not None:
         made = None if now is None else now * part[0] // part[1]
-        return _remade(made, f"{_fraction(*part)} of the {size} there")
+        return _remade(made, f"{_fraction(*part)} of the size {size}")
     if bound * 2 > size:
         return _before_the_end(size - bound, size, now)
     if bound > SMALL or any(bound * part == size for part in PARTS) or size - bound <= SMALL:
-        reason = f"which may follow from the {size} there, which is {'?' if now is None else now} now"
+        reason = f"which may depend on the changed size {change}"
         return None, codes.CONSTANT_MAY_FOLLOW, reason
     return None, None, ""
 
 
 def _before_the_end(left: int, size: int, now: int | None) -> tuple[int | None, str | None, str]:
     """Return the new value of a bound that is `left` before the end of a size, its code and the reason."""
-    why = f"{left} before the end of the {size} there"
+    why = f"{left} before the end of the size {size}"
     if now is None:
-        return -left, codes.CONSTANT_RESIZED, f"{why}; it is {-left} now, counted from the end"
+        return -left, codes.CONSTANT_RESIZED, f"{why}; changed to {-left}, counted from the end"
     return _remade(now - left if now > left else None, why)
 
 
@@ -122,7 +122,7 @@ def _remade(made: int | None, why: str) -> tuple[int | None, str | None, str]:
     """Return a recomputed bound, its code and the reason; None for a bound that cannot be computed."""
     if made is None:
         return None, codes.CONSTANT_CANNOT_FOLLOW, why
-    return made, codes.CONSTANT_RESIZED, f"{why}; it is {made} now"
+    return made, codes.CONSTANT_RESIZED, f"{why}; changed to {made}"
 
 
 def _part(name: str, bound: int, first: int, last: int, size: int) -> tuple[int, int] | None:
@@ -151,21 +151,26 @@ def slice_by_size(op: Resized) -> Iterator[Follow]:
         if size[axis] < 0:
             continue
         if change.now is None:
-            reasons.append((codes.CONSTANT_CANNOT_FOLLOW, f"{size[axis]} at axis {axis} of the {change.before} there"))
+            reasons.append(
+                (codes.CONSTANT_CANNOT_FOLLOW, f"{size[axis]} at axis {axis}, whose size was {change.before}")
+            )
             continue
         end = begin[axis] + size[axis]
         now, code, _ = _bound("end", end, begin[axis], end, change)
         if now is not None and begin[axis] * 2 <= change.before:
             made[axis] = now - begin[axis]
             reasons.append(
-                (codes.CONSTANT_RESIZED, f"{size[axis]} at axis {axis} of {change.before}; it is {made[axis]} now")
+                (
+                    codes.CONSTANT_RESIZED,
+                    f"{size[axis]} at axis {axis}, whose size was {change.before}; changed to {made[axis]}",
+                )
             )
         elif code is not None or begin[axis] > SMALL:
             is_stuck = code == codes.CONSTANT_CANNOT_FOLLOW
             reasons.append(
                 (
                     codes.CONSTANT_CANNOT_FOLLOW if is_stuck else codes.CONSTANT_MAY_FOLLOW,
-                    f"{size[axis]} at axis {axis} of the {change.before} there",
+                    f"{size[axis]} at axis {axis}, whose size was {change.before}",
                 )
             )
-    yield from _told(op, "size", size, made, reasons)
+    yield from _findings(op, "size", size, made, reasons)

@@ -31,22 +31,22 @@ def pool(op: Resized) -> Iterator[Follow]:
         count = _windows(change.before, kernel[place], strides[place]) if place >= 0 else 0
         if not count:
             continue
-        words = f"{kernel[place]} at axis {axis}, which makes {count} of {change.before}"
+        words = f"{kernel[place]} at axis {axis}, which reduces the size {change.before} to {count}"
         now = change.now
         if not _is_adaptive(count, kernel[place]):
             reasons.append(
                 (
                     codes.CONSTANT_MAY_FOLLOW,
-                    f"{words}; where it is to make {count} of what is {_now(change)} now, write another",
+                    f"{words}; to reduce {_now(change)} to {count}, write another size",
                 )
             )
         elif now is None or now < count:
             reasons.append((codes.CONSTANT_CANNOT_FOLLOW, words))
         elif now % count:
-            reasons.append((codes.CONSTANT_CANNOT_FOLLOW, f"{words}, and {now} is not a multiple of that"))
+            reasons.append((codes.CONSTANT_CANNOT_FOLLOW, f"{words}, but {now} is not a multiple of {count}"))
         else:
             windows[place], steps[place] = now // count, now // count
-            reasons.append((codes.CONSTANT_RESIZED, f"{words}; it is {windows[place]} of {now} now"))
+            reasons.append((codes.CONSTANT_RESIZED, f"{words}; changed to {windows[place]} for {now}"))
     for code, why in reasons:
         made = None if tuple(windows) == kernel else windows
         yield Follow("kernel_sizes", code, f"`kernel_sizes` of `{op.op_type}` is {why}", made, (len(windows),))
@@ -83,15 +83,15 @@ def pad(op: Resized) -> Iterator[Follow]:
         if (not before and not after) or (before == after and op.value("mode", "constant") != "constant"):
             continue
         whole = before + change.before + after
-        words = f"[{before}, {after}] at axis {axis}, which makes {whole} of {change.before}"
+        words = f"[{before}, {after}] at axis {axis}, which extends the size {change.before} to {whole}"
         if before == 0 and after > 2 and change.now is not None and change.now <= whole:
             made[place + 1] = whole - change.now
-            reasons.append((codes.CONSTANT_RESIZED, f"{words}; it is {made[place + 1]} after the {change.now} now"))
+            reasons.append((codes.CONSTANT_RESIZED, f"{words}; changed to [0, {made[place + 1]}] for {change.now}"))
         elif before == 0 and after > 2:
-            reasons.append((codes.CONSTANT_CANNOT_FOLLOW, f"{words}, which is {_now(change)} now"))
+            reasons.append((codes.CONSTANT_CANNOT_FOLLOW, f"{words}, but the size changes to {_now(change)}"))
         else:
             reasons.append(
-                (codes.CONSTANT_MAY_FOLLOW, f"{words}; where that is to stay {whole}, write another for {_now(change)}")
+                (codes.CONSTANT_MAY_FOLLOW, f"{words}; to keep {whole}, write another pad for {_now(change)}")
             )
     for code, why in reasons:
         elements = None if tuple(made) == pads else made
@@ -108,13 +108,13 @@ def upsample(op: Resized) -> Iterator[Follow]:
         old = op.old.shape[axis] if axis < len(op.old.shape) else None
         if name is None or factor is None or old is None or factor == 1:
             continue
-        words = f"`{name}` of `{op.op_type}` is {factor:g}, which makes {old} of {change.before}"
-        is_asked = abs(factor * change.before - old - MARGIN) < MARGIN / 2
-        if not is_asked:
+        words = f"`{name}` of `{op.op_type}` is {factor:g}, which scales the size {change.before} to {old}"
+        is_requested = abs(factor * change.before - old - MARGIN) < MARGIN / 2
+        if not is_requested:
             yield Follow(
                 name,
                 codes.CONSTANT_MAY_FOLLOW,
-                f"{words}; where that is to stay {old}, write another for {_now(change)}",
+                f"{words}; to keep {old}, write another factor for {_now(change)}",
             )
         elif not change.now:
             yield Follow(name, codes.CONSTANT_CANNOT_FOLLOW, words)
@@ -122,5 +122,8 @@ def upsample(op: Resized) -> Iterator[Follow]:
             exact = old % change.now == 0
             made = old / change.now if exact else (old + MARGIN) / change.now
             yield Follow(
-                name, codes.CONSTANT_RESIZED, f"{words}; it is {made:g} now, for {old} of {change.now}", [made]
+                name,
+                codes.CONSTANT_RESIZED,
+                f"{words}; changed to {made:g}, which scales {change.now} to {old}",
+                [made],
             )

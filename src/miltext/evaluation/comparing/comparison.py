@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import line_and_column
-from miltext.diagnostics.dynamic import field_names, plain
+from miltext.diagnostics.plain import field_names, plain
 from miltext.evaluation.comparing.text import located, render_text
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from miltext.schema.fields import (
 from miltext.schema.wire import sized
 from miltext.syntax.memo import memo
 from miltext.syntax.names import RESERVED
-from miltext.syntax.plain_tokens import argument_pairs, attribute_parts, blob_parts, operation_head
+from miltext.syntax.plain_tokens import argument_parts, attribute_parts, blob_parts, operation_head
 
 _SHORT = 80
 """The greatest length of cached literals."""
@@ -37,11 +37,11 @@ _SHORT = 80
 
 def plain_operation(token: str) -> bytes:
     """Return the content of the Operation for a plain operation's token."""
-    head = operation_head(token)
+    head = operation_head().match(token)
     assert head is not None  # the terminal's pattern is stricter
     kind, result, operation, inputs = head.groups()
-    pairs = argument_pairs(inputs)
-    members = attribute_parts(token, head.end())
+    pairs = argument_parts().findall(inputs)
+    members = attribute_parts().findall(token, head.end())
     if len(pairs) > 1 and len(dict(pairs)) < len(pairs):
         raise LoweringError(codes.DUPLICATE_DEFINITION, "a parameter occurs twice")
     if len(members) > 1 and len({key for key, _, _ in members}) < len(members):
@@ -95,6 +95,6 @@ _known_value = lru_cache(maxsize=1 << 14)(_lower_value)
 
 
 def _blob(literal: str) -> bytes:
-    path_type, path, offset_type, offset = blob_parts(literal).groups()  # type: ignore[union-attr]
+    path_type, path, offset_type, offset = blob_parts().fullmatch(literal).groups()  # type: ignore[union-attr]
     read_path = blob_field("path", plain_type(path_type), path)
     return blob_message(read_path, blob_field("offset", plain_type(offset_type), offset))  # type: ignore[arg-type]

@@ -127,7 +127,7 @@ def data_type(token: str) -> tuple[int, DType | None]:
 
 def plain_tensor(token: str) -> LoweredType:
     """Return a tensor type that was read as one token: `tensor<fp16, [1, 80]>`."""
-    name, sizes = tensor_parts(token).groups()  # type: ignore[union-attr]
+    name, sizes = tensor_parts().fullmatch(token).groups()  # type: ignore[union-attr]
     dtype = BY_NAME.get(name)
     if dtype is None:
         start = token.index(name, len("tensor"))
