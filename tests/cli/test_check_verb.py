@@ -292,6 +292,21 @@ def test_sarif_has_an_absolute_path_as_a_uri(files: Path) -> None:
     assert place["artifactLocation"]["uri"] == (files / "bad.mil").as_uri()
 
 
+LOADED = """\
+import atexit, sys
+FIRST = "miltext.building", "miltext.compiled"
+atexit.register(lambda: print([name for name in sys.modules if name.startswith(FIRST)]))
+from miltext.__main__ import main
+main()
+"""
+
+
+def test_the_check_of_a_text_loads_no_checks_of_models(files: Path) -> None:
+    command = [sys.executable, "-c", LOADED, "check", "good.mil"]
+    done = subprocess.run(command, capture_output=True, cwd=files, check=True)
+    assert done.stdout.decode().splitlines()[-1] == "[]"
+
+
 # ---- coremltools
 
 WITHOUT = "import sys; sys.modules['coremltools'] = None\nfrom miltext.__main__ import main\nmain()"

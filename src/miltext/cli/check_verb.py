@@ -308,6 +308,8 @@ def _named(report: Report, stage: Stage) -> Report:
 
 def _in_package(whole: Model) -> list[Report]:
     """Return the findings around the model of a package, file by file."""
+    if whole.overlays is None:
+        return []
     from miltext.checking.packages import package_findings
     from miltext.diagnostics.reports import Report
 
