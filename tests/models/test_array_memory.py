@@ -64,7 +64,7 @@ def test_weights_of_any_size_are_left_out_with_little_memory(tmp_path: Path) -> 
     (tmp_path / "m.mil").write_text(program_of(function_of(names, size=count)))
     made = run("build", tmp_path / "m.mil", "--prune-weights", "-o", tmp_path / "M.mlpackage")
     assert made.status == 0
-    assert f"{3 * count + 128:,} of {5 * count + 256:,} bytes of weights were left out" in made.said
+    assert f"{3 * count + 128:,} of {5 * count + 256:,} bytes of weights were removed" in made.said
     assert made.resident < MOST
     path = tmp_path / "M.mlpackage" / DATA / WEIGHT
     assert path.stat().st_size == 2 * count + 128
