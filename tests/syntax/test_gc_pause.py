@@ -41,7 +41,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         return [child.encode() for child in children[1:-1:2]]
 
     monkeypatch.setattr(Lowering, "outputs", outputs)
-    monkeypatch.setattr(parser, "_parser", parser._parser.__wrapped__)  # one that was not built before
+    monkeypatch.setattr(parser, "_parser_of", lambda text: parser.Parser(Lowering()))  # not built before
     return seen
 
 
