@@ -16,6 +16,7 @@ from miltext import ParseError, parse, parse_with_source
 from miltext.parsing import parser
 from miltext.parsing.lowering import Lowering
 from miltext.syntax.gc_pause import gc_paused
+from miltext.syntax.parser import Parser
 
 TEXT = (GOLDEN / "print" / "operations.mil").read_text(encoding="utf-8")
 DEEP = f"program(1.3) [a = {'tuple<' * 300}int32{'>' * 300}($unset)] {{}}"
@@ -41,7 +42,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         return [child.encode() for child in children[1:-1:2]]
 
     monkeypatch.setattr(Lowering, "outputs", outputs)
-    monkeypatch.setattr(parser, "_parser_of", lambda text: parser.Parser(Lowering()))  # not built before
+    monkeypatch.setattr(parser, "_parser_of", lambda text: Parser(Lowering()))  # not built before
     return seen
 
 
