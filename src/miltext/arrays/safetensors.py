@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import json
 import struct
-from collections import Counter
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from miltext.arrays.headers import Header, Headers, check_shape, check_size
 from miltext.arrays.problems import ArrayProblem
 from miltext.arrays.regular_files import stamp
 from miltext.diagnostics import codes
+from miltext.files.json_keys import repeated_key
 from miltext.schema.dtypes import BY_NAME, ELSEWHERE, DType
 
 if TYPE_CHECKING:
@@ -58,9 +58,9 @@ def _check(name: str) -> None:
 
 def _once(pairs: list[tuple[str, Any]]) -> Entry:
     """Return a dictionary of pairs; refuse a repeated key, for JSON would silently keep only the last value."""
-    twice = [key for key, times in Counter(key for key, _ in pairs).items() if times > 1]
-    if twice:
-        raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, f"its header has {twice[0]!r} more than once")
+    key = repeated_key(pairs)
+    if key is not None:
+        raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, f"its header has {key!r} more than once")
     return dict(pairs)
 
 

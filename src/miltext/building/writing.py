@@ -65,7 +65,7 @@ def work(new: NewModel, output: Path) -> int:
     if output.suffix.lower() == ".mlpackage":
         there = (new.package or output) / DATA / place_of(new).parent
     if new.package and there != output.parent:
-        skipped = _replaced(new)
+        skipped = _replaced(new, changed_overlays(new))
         size += sum(path.stat().st_size for path in contents_of(new.package) if path.is_file() and path not in skipped)
     size += sum(record.size for records in new.pruned.values() for record in records)
     whole = {name: path for name, path in new.files.items() if name not in new.pruned}
@@ -81,20 +81,20 @@ def place_of(new: NewModel) -> PurePosixPath:
     return PurePosixPath(Path(model).as_posix())
 
 
-def _replaced(new: NewModel) -> set[Path]:
-    """Return the rewritten files of the original package of a model."""
+def _replaced(new: NewModel, overlays: Iterable[str]) -> set[Path]:
+    """Return the rewritten files of the original package of a model; `overlays` are its changed ones."""
     assert new.package
     data = new.package / DATA
     anew = [*new.pruned, *new.given, *[new.store] * bool(new.storing)]
     weights = [data / place_of(new).parent / name for name in anew]
-    overlays = [data / path for path in changed_overlays(new)]
-    return {new.package / MANIFEST, data / place_of(new), *weights, *overlays, *new.dropped}
+    changed = [data / path for path in overlays]
+    return {new.package / MANIFEST, data / place_of(new), *weights, *changed, *new.dropped}
 
 
 def _write_package(new: NewModel, made: Path, progress: Progress | None) -> None:
-    manifest, place = manifest_of(new.package), place_of(new)
+    manifest, place, overlays = manifest_of(new.package), place_of(new), changed_overlays(new)
     if new.package:
-        copy_folder(new.package, made, _replaced(new), progress)
+        copy_folder(new.package, made, _replaced(new, overlays), progress)
     _check_names(new.weight_files, place.name)
     folder = made / DATA / place.parent
     folder.mkdir(parents=True, exist_ok=True)
@@ -102,7 +102,7 @@ def _write_package(new: NewModel, made: Path, progress: Progress | None) -> None
         if new.is_rewritten(name) or not (folder / name).exists():
             write_weights(new, name, name, folder / name, progress)
     write_new(folder / place.name, [_own_bytes(own_model(new), new)])
-    for path, data in changed_overlays(new).items():
+    for path, data in overlays.items():
         (made / DATA / path).parent.mkdir(parents=True, exist_ok=True)
         write_new(made / DATA / path, [data])
     for each in new.overlays.read if new.overlays is not None and not new.package else ():

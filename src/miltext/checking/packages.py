@@ -20,11 +20,8 @@ if TYPE_CHECKING:
     from miltext.models.overlays import Overlay, Overlays
 
 
-def package_findings(package: Model) -> list[FileFindings]:
-    """Return the findings around the model of a package, file by file; none for any other model."""
-    overlays = package.overlays
-    if overlays is None:
-        return []
+def package_findings(package: Model, overlays: Overlays) -> list[FileFindings]:
+    """Return the findings around the model of a package with these overlays, file by file."""
     assert package.path is not None
     by_file: dict[Path, list[Diagnostic]] = {}
     for each in overlays.unread:

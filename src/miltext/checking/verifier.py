@@ -149,13 +149,15 @@ def _around(subject: object) -> list[Diagnostic]:
     """Return contradictions in the files of a compiled model or of a package."""
     if not isinstance(subject, Model):
         return []
-    if not subject.is_compiled:
-        from miltext.checking.packages import package_findings
+    if subject.is_compiled:
+        from miltext.checking.compiled.bundles import bundle_findings
 
-        return [found for file in package_findings(subject) for found in file.diagnostics]
-    from miltext.checking.compiled.bundles import bundle_findings
+        return [found._replace(span=None) for file in bundle_findings(subject) for found in file.diagnostics]
+    if subject.overlays is None:
+        return []
+    from miltext.checking.packages import package_findings
 
-    return [found._replace(span=None) for file in bundle_findings(subject) for found in file.diagnostics]
+    return [found for file in package_findings(subject, subject.overlays) for found in file.diagnostics]
 
 
 def _compiled(subject: object) -> Program | None:

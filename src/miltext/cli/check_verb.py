@@ -314,7 +314,7 @@ def _in_package(whole: Model) -> list[Report]:
     from miltext.diagnostics.reports import Report
 
     with suppress(MiltextError):  # of an unreadable model, which is reported by itself
-        return [Report(file.path, file.diagnostics, file.text) for file in package_findings(whole)]
+        return [Report(file.path, file.diagnostics, file.text) for file in package_findings(whole, whole.overlays)]
     return []
 
 

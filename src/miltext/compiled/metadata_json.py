@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from miltext.diagnostics import codes, refusing
 from miltext.diagnostics.dynamic import Json
 from miltext.files.contents import specification_version
+from miltext.files.json_keys import repeated_key
 from miltext.files.refusals import reason_of, refusal
 from miltext.schema.proto import (
     ArrayFeatureType,
@@ -125,11 +125,10 @@ def _reason(failure: Exception) -> str:
 
 
 def _object(pairs: Sequence[tuple[str, Json]]) -> Record:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+    key = repeated_key(pairs)
+    if key is not None:
         raise ValueError(f"it has the key `{key}` twice")
-    return found
+    return dict(pairs)
 
 
 def _integer(digits: str) -> int:

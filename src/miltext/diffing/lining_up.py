@@ -82,8 +82,12 @@ class Texts:
     @cached_property
     def _shown(self) -> Graph:
         """The old program as it is shown: in paired functions, values have their names in the new program."""
+        paired = [pair.old for pair in self.pairs if pair.old and pair.new]
+        values = (value for function in paired for value in function.defined())
+        if self.has_own_names or all(self.old.name_of(value) == value.name for value in values):
+            return self.old
         shown = Graph(deepcopy(self.old.message))
-        for function in [pair.old for pair in self.pairs if pair.old and pair.new]:
+        for function in paired:
             for own, value in zip(function.defined(), shown.functions[function.name].defined(), strict=True):
                 assert value.message is not None, "a defined value is declared"
                 value.message.name = name = self.old.name_of(own)
@@ -97,7 +101,7 @@ class Texts:
     @cached_property
     def _renamed(self) -> dict[Op, Operation]:
         """The messages of the old program's operations as they are shown, where they differ from their own."""
-        if self.has_own_names:
+        if self._shown is self.old:
             return {}
         return {own: op.message for own, op in zip(self.old.walk(), self._shown.walk(), strict=True)}
 
@@ -115,8 +119,7 @@ class Texts:
     # ---- functions, blocks and operations
 
     def _function(self, pair: PairedFunction) -> Iterator[Stretch]:
-        shown = self.old if self.has_own_names else self._shown
-        old = shown.functions[pair.old.name].message if pair.old else None
+        old = self._shown.functions[pair.old.name].message if pair.old else None
         new = pair.new.message if pair.new else None
         at = ("function", name_text(pair.name))
         names = pair.old_name if self.has_own_names else pair.name, pair.name

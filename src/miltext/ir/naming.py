@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from miltext.ir.parts import GraphError
+from miltext.ir.parts import GraphError, Op
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Use, Value
+    from miltext.ir.parts import Block, Value
 
 
 def settle_names(function: Function) -> None:
@@ -32,10 +33,8 @@ def settle_names(function: Function) -> None:
 
 def _require_definitions(function: Function, defined: set[Value]) -> None:
     """Raise GraphError for a used value that is neither defined nor an undefined name of the text."""
-    used: dict[Value, dict[Use, None]] = {}
-    for block in function.blocks.values():
-        block.read_uses(used)
-    for value in used:
+    used = (part.operands if isinstance(part, Op) else part.outputs for _, part in function.parts())
+    for value in chain.from_iterable(used):
         if value not in defined and value.owner is not None:
             raise GraphError(
                 f"the function `{function.name}` uses `{value.name}`, which it does not define: insert the operation "

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.diagnostics import ModelError, codes, refusing, warning
 from miltext.diagnostics.wording import listed
 from miltext.files.contents import inside, read_file, within
+from miltext.files.json_keys import repeated_key
 from miltext.files.refusals import reason_of, refusal
 from miltext.models.manifest import DATA, MANIFEST, items
 from miltext.schema.features import features
@@ -261,11 +262,10 @@ def _number(text: str) -> float:
 
 
 def _object(pairs: list[tuple[str, Json]]) -> Record:
-    table = dict(pairs)
-    if len(table) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"an object has the key {next(key for key in keys if keys.count(key) > 1)!r} twice")
-    return table
+    key = repeated_key(pairs)
+    if key is not None:
+        raise ValueError(f"an object has the key {key!r} twice")
+    return dict(pairs)
 
 
 def written(table: Record) -> bytes:

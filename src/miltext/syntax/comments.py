@@ -46,7 +46,7 @@ class OwnedComments:
         start.
         """
         found, place = list[Span](), phrase
-        while (end := self._before_white(place)) in self._starts:
+        while (end := self.text_end(place)) in self._starts:
             found.append(Span(self._starts[end], end))
             place = found[-1].start
         found.reverse()
@@ -66,10 +66,15 @@ class OwnedComments:
         count = owned_before(self._text, phrase, found, place)
         return found[count - 1].end if count else phrase
 
-    def _before_white(self, place: int) -> int:
+    def text_end(self, place: int) -> int:
+        """Return the end of the code or comment before a place."""
         while place and self._text[place - 1].isspace():
             place -= 1
         return place
+
+    def ends_at(self, place: int) -> bool:
+        """Return whether a comment ends at a place."""
+        return place in self._starts
 
     def _after_white(self, place: int) -> int:
         white = _WHITE.match(self._text, place)

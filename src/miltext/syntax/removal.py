@@ -28,7 +28,6 @@ class Removal:
     def __init__(self, text: str, comments: Sequence[Span]) -> None:
         self._text = text
         self._owned = OwnedComments(text, comments)
-        self._ends = {comment.end for comment in comments}
 
     def items(self, phrase: Node, kept: Sequence[bool]) -> Iterator[Edit]:
         """Yield the edits that remove items of a list, each with a comma, and with the comments of both.
@@ -109,17 +108,17 @@ class Removal:
         """Return the start of a range to remove; if it ends in a line before a semicolon, which then follows the
         text before, the end of that text, except of a comment.
         """
-        before = len(self._text[:start].rstrip())
-        return start if before in self._ends or not self._is_semicolon(end) else before
+        if not self._is_semicolon(end):
+            return start
+        before = self._owned.text_end(start)
+        return start if self._owned.ends_at(before) else before
 
     def _is_semicolon(self, place: int) -> bool:
         return self._text.startswith(";", place)
 
     def _with_empty_lines(self, first: int, after: int) -> Span:
         """Return a range of whole lines, with the empty lines that would then separate nothing."""
-        code = first
-        while code and self._text[code - 1].isspace():
-            code -= 1
+        code = self._owned.text_end(first)
         blank = min(self._after(_LINE_END, self._after(_SPACES, code)), first)
         if self._text[after - 1] == "\n" and (blank < first or self._text[code - 1] == "{"):
             after = self._after(_EMPTY_LINES, after)

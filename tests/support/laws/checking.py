@@ -39,7 +39,7 @@ def agree_on_first(text: str, parsed: list[Diagnostic], found: list[Diagnostic])
     [said] = parsed
     if said not in found and _is_of_a_reserved_name(text, said, found):
         return
-    if any(each.code == "MIL006" for each in found):  # too deep to be read: nothing else is reported
+    if {each.code for each in found if each.severity == "error"} == {"MIL006"}:  # too deep: nothing else is reported
         return
     if said.code in ("MIL107", "MIL111"):  # a value that is left out, which is a note to a check if its type is known
         again = [each for each in found if each.code == said.code and _touch(each.span, said.span)]
