@@ -54,8 +54,10 @@ def stage_findings(model: Model) -> list[FileFindings]:
 
 def contract_findings(model: Model) -> Iterator[Finding]:
     """Yield the contradictions between the program of a model and its description, at places of the program."""
+    if model.kind not in WITH_DESCRIPTION or (model.is_compiled and not _is_described(model)):
+        return
     description, version = model.description, model.specification_version
-    if description is None or version is None or (model.is_compiled and not _is_described(model)):
+    if description is None or version is None:
         return
     from miltext.checking.contract.interface import interface_findings
 
