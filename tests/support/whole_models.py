@@ -262,7 +262,7 @@ def _flexible(*sizes: Any, taken: str = "fp32[b,s,4]", opset: str = "ios18") -> 
     return converted(mixed, {"x": taken}, opset, inputs=[ct.TensorType(name="x", shape=sizes)])
 
 
-def _range(*bounds: int, **options: int) -> Any:
+def _range(*bounds: int, **options: Any) -> Any:
     import coremltools as ct
 
     return ct.RangeDim(*bounds, **options)

@@ -62,5 +62,5 @@ each_model = pytest.mark.parametrize("model", corpus_files("**/*.mlpackage", "**
 
 
 @each_model
-def test_a_model_of_the_corpus_is_clean_without_MIL264(model: Path) -> None:
+def test_a_model_of_the_corpus_is_clean_but_for_files(model: Path) -> None:
     assert reported(model, "--ignore", MISSING) - reported_of_programs(model) == Counter()
