@@ -6,7 +6,9 @@ import sys
 from io import TextIOWrapper
 
 STREAMS = (("stdin", "r", os.O_WRONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY))
-"""The standard streams by number: name, mode, and flags that make a stand-in fail, or for the last accept all."""
+"""The standard streams by number: name, mode, and the flags of a stand-in. Only the stand-in for stderr accepts
+writes.
+"""
 
 
 def main() -> None:
@@ -32,7 +34,8 @@ def _run() -> None:
 def _open_streams() -> None:
     """Replace closed standard streams by stand-ins that fail when they are read or written, as in C.
 
-    They keep their numbers, which otherwise the next opened file would get, and with it the output of the stream.
+    The stand-ins keep the numbers of the streams: otherwise, the next opened file would get such a number, and then the
+    output of that stream.
     """
     for number, (name, mode, flags) in enumerate(STREAMS):
         if getattr(sys, name) is None:

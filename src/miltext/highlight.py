@@ -61,7 +61,7 @@ def _before(coming: str) -> tuple[str, Callable[..., Iterator[tuple[int, _TokenT
 
 
 class MilLexer(RegexLexer):
-    """For the text of Core ML's MIL programs: Apple's, hand-written, and miltext's own extensions."""
+    """A lexer for the texts of Core ML's MIL programs: Apple's, hand-written ones, and miltext's own extensions."""
 
     name = "MIL"
     aliases = ["mil"]

@@ -77,7 +77,7 @@ def _made(values: npt.NDArray[Any], target: DType) -> npt.NDArray[Any]:
 
 
 def _is_lost(values: npt.NDArray[Any], made: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Return a mask of the values that became infinite or NaN, or ceased to be."""
+    """Return a mask of the values of which only one side of the conversion is infinite, or only one side is NaN."""
     lost: npt.NDArray[np.bool_] = (np.isfinite(values) != np.isfinite(made)) | (np.isnan(values) != np.isnan(made))
     return lost
 

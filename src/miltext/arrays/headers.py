@@ -86,7 +86,7 @@ def check_shape(shape: tuple[Any, ...], itemsize: int) -> None:
 
 
 def check_size(header: Header, there: int) -> Header:
-    """Return a header, if the data has as many bytes as it declares. Raise ArrayProblem (MIL414)."""
+    """Return a header if the size of its data matches the file. Raise ArrayProblem (MIL414) for another size."""
     if header.size != there:
         declared = f"its header declares {header.size} bytes of data ({header.dtype.name}, {_cut(list(header.shape))})"
         raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, f"{declared}, but there are {there}")

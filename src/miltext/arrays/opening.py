@@ -111,7 +111,7 @@ def _listed(keys: list[str]) -> str:
 
 
 def _refuse_others(file: BinaryIO, size: int) -> None:
-    """Refuse an empty file, and a pointer in place of a file."""
+    """Refuse an empty file, and a git-lfs pointer in place of the file."""
     if not size:
         raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, "it is empty")
     start = file.read(len(LFS_POINTER))

@@ -82,8 +82,8 @@ class StoredArray(Tensor):
         return f"{reason}; `{dtype.name} {self.reference._replace(dtype=None)}` converts them"
 
     def work(self, dtype: DType | None = None) -> int:
-        """Return the number of bytes that `pieces` reports as progress: those of its results, and of a copy in
-        C order.
+        """Return the number of bytes that `pieces` reports as progress: the bytes of its results, and of a copy in C
+        order.
         """
         return super().work(dtype) + (self.header.size if self.header.fortran else 0)
 

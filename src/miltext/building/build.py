@@ -146,7 +146,7 @@ def store(source: Model, output: Path, weights: str | os.PathLike[str] | None = 
 
 
 def _assembled(source: Model, original: Model | None, choices: BuildChoices) -> NewModel:
-    """Return the model of a program: by itself, or in its original; a whole model without edits is returned
+    """Return a new model of a program, or the original with the program; a whole model without edits is returned
     unchanged.
     """
     if choices.asked and choices.description is not None:
@@ -168,7 +168,7 @@ def _assembled(source: Model, original: Model | None, choices: BuildChoices) -> 
 
 
 def _alone(source: Model, choices: BuildChoices) -> NewModel:
-    """Return the model of a program by itself."""
+    """Return a new model of a program, without an original."""
     program, arrays = _edited_program(source, [], choices)
     new = NewModel(Spec() if choices.description is not None else own_head(program, choices.asked))
     new.spec.mlProgram.CopyFrom(program)
@@ -178,7 +178,7 @@ def _alone(source: Model, choices: BuildChoices) -> NewModel:
 
 
 def _whole(source: Model, choices: BuildChoices) -> NewModel:
-    """Return a pipeline, or another model than an ML Program, unchanged or with a new description."""
+    """Return a model that is not an ML Program, such as a pipeline, unchanged or with a new description."""
     if choices.asked:
         raise refusal(codes.IMPOSSIBLE_RANGE, "sizes are given for an input of a whole pipeline", source.name)
     new = remade(source, {}, source, choices)
@@ -229,7 +229,7 @@ def _check_read(new: NewModel, output: Path, choices: BuildChoices) -> None:
 
 
 def _with_weights(new: NewModel, source: Model, arrays: dict[str, InType], choices: BuildChoices) -> NewModel:
-    """Return the model of a program by itself, with its weight files and the arrays to store."""
+    """Return a new model with its weight files and the arrays to store."""
     try:
         own, is_edited = LooseFolder(source.model_path or Path.cwd()), choices.edit is not None
         folder = GivenFolder(own, choices.weights, [new.spec.mlProgram], is_edited=is_edited)

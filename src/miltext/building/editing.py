@@ -58,10 +58,11 @@ def rename(
 
 
 def renaming(names: Sequence[tuple[Name, Meaning | None]], new: str, noting: Node | None) -> Iterator[Edit]:
-    """Yield the edits that rename equal names with their meanings, and the strings that repeat them.
+    """Yield the edits that rename these occurrences of one name, and the strings that repeat the name.
 
-    These are the `name` of an operation, and the compiler's notes on inputs of flexible shapes at the function
-    `noting`. In a draft, a new name `_` gets a `_` before it, as a single `_` would be read as the type.
+    The strings are the `name` of an operation, and the compiler's notes on inputs of flexible shapes at the function
+    `noting`. In a draft, the new name `_` is quoted at a definition without a type: a bare `_` would be read as the
+    type.
     """
     repeated = [token for each in phrases.attributes_named(noting, ATTRIBUTE) for token in walk(each)] if noting else []
     for name, value in names:

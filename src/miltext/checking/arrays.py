@@ -55,9 +55,10 @@ class Arrays:
         return [each._replace(message=each.message + way, suggestion=None) for each in found]
 
     def untyped(self, value: Value, stated: Type, path: Place) -> tuple[TensorType | None, list[Finding]]:
-        """Return the type of the array named by a value without a type, where a type may be `stated` elsewhere.
+        """Return the type of the array named by a value without a type, and the findings about the array.
 
-        The type is None for an unreadable array, or one of another type than stated; the findings are about that.
+        The type is None for an unreadable array, and for an array that differs from `stated`, a type given
+        elsewhere.
         """
         reference = array_named(value)
         assert reference is not None

@@ -200,7 +200,7 @@ class Baked:
 
 
 def _is_masked(arguments: Arguments) -> bool:
-    """Return whether an operation may disregard its `end`s."""
+    """Return whether an operation may disregard its `end` values."""
     masks = [operand.value for operand in arguments.operands.get("end_mask", ())]
     return any(mask is None or True in _row(mask) for mask in masks)
 

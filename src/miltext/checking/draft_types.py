@@ -110,7 +110,7 @@ class DraftTypes(NamedTuple):
 
     @property
     def missing(self) -> set[Path]:
-        """The paths of missing parts: of bindings, and of the types of outputs; arguments themselves are there."""
+        """The paths of the omitted parts: of bindings, and of the types of outputs."""
         return {(*gap, "type") if gap[-2] in ("outputs", "inputs") else gap for gap in self.open}
 
     def written(self) -> EditedText:

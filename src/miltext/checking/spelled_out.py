@@ -167,7 +167,9 @@ class _SpellingOut:
                     yield _Given(name, "" if is_one else str(place), made, written, binding.span)
 
     def constant(self, given: _Given, owner: str, place: int, is_named: bool) -> _Given:
-        """Write a value as a constant, with a name or not, before the operation `owner` at a place; return its use."""
+        """Write a value as a constant before the operation `owner` at a place; return the text that uses the
+        constant.
+        """
         name = self.names.numbered(*constant_name(owner, given.parameter, given.place, given.type))
         attributes = f"name = string({quote(implied_name(name))}), " if is_named else ""
         self.insert(place, f"{given.type} {name} = const()[{attributes}val = {given.value}]; ")

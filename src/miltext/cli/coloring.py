@@ -22,7 +22,7 @@ MIL = {
     "Number": YELLOW,
     "String": GREEN,
 }
-"""The colour of a token by its type, or by the nearest type above; without one, the token stays as it is."""
+"""The colour of a token by its type, or by the nearest parent type; a token without a colour stays unchanged."""
 
 
 class ColorRule(NamedTuple):

@@ -55,7 +55,7 @@ def _record(text: str, output: str, is_new: bool) -> Record:
 
 
 def _there(output: str) -> str | None:
-    """Return the text of the file to write; None if it does not exist."""
+    """Return the present text of the file to write; None for a new file."""
     from miltext.descriptions.model_texts import text_of
     from miltext.files.writing import is_stream
 

@@ -148,7 +148,7 @@ def _check_output(output: str, kind: str, names: tuple[str, ...]) -> None:
 
 
 def _check_names(names: tuple[str, ...], revisions: str | None, cached: bool) -> None:
-    """Raise UsageError for names that do not go together."""
+    """Raise UsageError for paths that cannot be compared with each other."""
     if revisions is not None:
         if "-" in names:
             raise click.UsageError("standard input is in no revision: name a path, or leave out --git")
@@ -177,7 +177,7 @@ class DiffForm(NamedTuple):
         return {"text": "difference", "unified": "diff", "markdown": "comment"}.get(self.form, self.form)
 
     def refuse_unclear(self) -> None:
-        """Refuse options that do not go together. Raise UsageError."""
+        """Refuse options that cannot be combined. Raise UsageError."""
         if self.stat and self.form != "text":
             raise click.UsageError("--stat cannot be combined with --format: leave out one of them")
         if self.draft and self.form != "unified":

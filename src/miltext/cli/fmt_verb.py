@@ -124,7 +124,7 @@ def _format(name: str, width: int | None) -> FormattedFile:
 
 
 def _settle(outcome: FormattedFile, check: bool, diff: bool) -> tuple[int, str]:
-    """Apply an outcome as the options state, and return its exit status, and the fate of the file."""
+    """Apply an outcome as the options state, and return the exit status and the status of the file."""
     name, text, formatted = outcome.name, outcome.text, outcome.formatted
     if text is None or formatted is None:
         show(outcome.findings, text, outcome.path)

@@ -20,7 +20,7 @@ LARGEST = 64
 """The largest size of a model for an open size of a generated program."""
 
 STORED_FROM = 10
-"""The least elements of a weight in the weight file, as in coremltools; an option can lower it."""
+"""The least number of elements of a weight in the weight file, as in coremltools; an option can lower it."""
 
 EPILOG = """\b
 Examples:

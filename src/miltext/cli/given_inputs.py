@@ -170,7 +170,7 @@ def _numbers(word: str) -> Carried:
 
 
 def _random(evaluator: Evaluator, given: InputChoices, found: Named) -> dict[str, Carried]:
-    """Return random numbers for missing inputs, except for those with defaults of their own."""
+    """Return random numbers for missing inputs, except for inputs with default values."""
     from miltext.evaluation.random_inputs import random_inputs
 
     features = {} if given.seed is None else evaluator.features

@@ -1,4 +1,4 @@
-"""The options of every verb, before it or after it: they hold for the whole command.
+"""The options of every verb, written before or after the verb: they apply to the whole command.
 
 Their values are in the context that click shares between a command and its verb, or in the context of a test.
 """
@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import click
 
 Chosen: TypeAlias = Any
-"""The value of an option, as click gives it."""
+"""The value of an option, as click passes it."""
 
 STDIN = "<stdin>"
 """The name of standard input in messages, without `--stdin-filename`."""
@@ -108,7 +108,7 @@ def quiet() -> bool:
 
 
 def shown_name(name: str) -> str:
-    """Return the name of a file of the command line in messages: standard input has its own."""
+    """Return the name for messages of a file of the command line: standard input has a name of its own."""
     return str(option_value("stdin_filename") or STDIN) if name == "-" else name
 
 
@@ -121,7 +121,7 @@ def place_of(name: str) -> str:
 
 
 def named_paths(paths: tuple[str, ...], purpose: str) -> tuple[str, ...]:
-    """Return the paths that a verb was given; without any, standard input if it has a name. Raise UsageError."""
+    """Return the paths in a verb's arguments; without any, standard input if it has a name. Raise UsageError."""
     if not paths and not option_value("stdin_filename"):
         raise click.UsageError(f"name the {purpose}, or `-` for standard input")
     return paths or ("-",)

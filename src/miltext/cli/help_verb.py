@@ -23,7 +23,9 @@ def command(context: click.Context, words: tuple[str, ...]) -> None:
 
 
 def _context_of(root: click.Context, words: tuple[str, ...]) -> click.Context:
-    """Return the context of a verb, and of its own command if there is one. Raise UsageError for an unknown word."""
+    """Return the context of a verb, or of the inner command that is named after it. Raise UsageError for an unknown
+    word.
+    """
     found = root
     for word in words:
         if not isinstance(found.command, click.Group):

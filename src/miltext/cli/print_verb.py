@@ -257,7 +257,7 @@ def _draft(stage: Stage, program: Program, style: Style, drop_names: bool) -> st
 
 
 def _shown_to_hold(text: str, program: Program, stage: Stage, *, strict: bool, prove: bool) -> str:
-    """Return the text, after the proofs that the options select."""
+    """Return the text, once the proofs selected by options have succeeded."""
     if strict:
         show_strict_findings(text, stage.name if stage.place else None)
     if prove:

@@ -215,7 +215,7 @@ class _Work:
             raise
 
     def _save(self) -> None:
-        """Write the best result; if that fails, keep the work of hours in another folder."""
+        """Write the best result; if that fails, write it into another folder, for the work may have taken hours."""
         assert self._best is not None
         try:
             warnings = self._best.save(self._output, force=self._force)

@@ -196,8 +196,8 @@ def write_back(name: str, before: str, text: str) -> bool:
 
 
 def unified(name: str, before: str, after: str, how: str) -> Iterator[str]:
-    """Return the lines of a unified diff of a file's text; `how`, the kind of change, is beside the new one's
-    name.
+    """Return the lines of a unified diff of a file's text; `how`, the kind of change, is beside the name of the new
+    text.
     """
     from difflib import unified_diff
 
@@ -340,7 +340,9 @@ def _give_up_output() -> None:
 
 
 def show_strict_findings(text: str, name: str | None = None) -> None:
-    """Show the constructs in a text that are not Apple's: warnings for unproven ones; miltext's own end the command."""
+    """Show the constructs in a text outside Apple's syntax: unproven ones are warnings; miltext's own spellings end the
+    command.
+    """
     from miltext.diagnostics import ParseError
     from miltext.parsing.strict import strict_findings
 

@@ -19,7 +19,7 @@ INTERVAL = 0.2
 """The seconds between two looks at the files, which also have to be unchanged for that time before the next run."""
 
 SHARE = 20
-"""Looks at very many files take time: they may take one part in this many."""
+"""The pause after looking at the files, as a multiple of the time that this took."""
 
 ENDINGS = (
     *MODEL_FILES,
@@ -108,7 +108,7 @@ class Watched:
             self._states[path] = state(path)
 
     def end(self, written: Iterable[str]) -> None:
-        """Take the files that the run itself has written, with fixes, as read by it."""
+        """Count the files that the run itself has written, with fixes, as files that it read."""
         self._states |= {path: state(path) for path in map(os.path.abspath, written)}
 
     def changed(self) -> bool:

@@ -34,7 +34,7 @@ class Doubt(NamedTuple):
     source: str = ""
 
     def __str__(self) -> str:
-        """Return the construct, with its source or its lack of one."""
+        """Return the construct with its source, or with the remark that it has none."""
         return f"{self.what}, {evidence(self.source)}"
 
 

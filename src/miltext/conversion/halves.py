@@ -39,7 +39,7 @@ class Loss:
 
     `absolute` is the largest error, made at the number `at`; `relative` the largest error over its number. NaN and
     infinities have no error. Of the numbers that are not 0, `zeros` become 0, `subnormals` keep fewer bits than the 11
-    of others, and `raised` are the least magnitude instead of 0; `clamped` stood for an infinity. `overflow` is the
+    of others, and `raised` become the least magnitude instead of 0; `clamped` stood for an infinity. `overflow` is the
     number of greatest magnitude that fp16 does not have; `greatest` the greatest magnitude of all finite numbers;
     `least` the least magnitude other than 0, where some are below the normal numbers of fp16.
     """

@@ -329,7 +329,7 @@ def _details(old: FeatureDescription, new: FeatureDescription) -> Iterator[Detai
 
 
 def _said(entry: FeatureDescription) -> dict[str, str]:
-    """Return the facts of an entry, by displayed name."""
+    """Return the displayed facts of an entry, by their displayed names."""
     found = {_KIND: KINDS.get(entry.type.WhichOneof("Type") or "", "nothing").split(" ", 1)[-1]}
     for path, text in facts(entry):
         if path.endswith("KeyType"):

@@ -85,8 +85,8 @@ class _Pairing:
         """Return the functions of one name, then functions alike in all but names, then functions with the same
         interface, with the same operations, and with the same names in their interfaces.
 
-        A single function before and after is the same one. Names do not count if all functions exist on both sides
-        apart from names.
+        A single function before and after is the same one. Names are ignored if each function has an equal one on the
+        other side, apart from names.
         """
         if len(self._old) == len(self._new) == 1:
             return dict(zip(self._old, self._new, strict=True))

@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Message
 
 INT32, SIZES = [(BY_NAME[name].minimum, BY_NAME[name].maximum) for name in ("int32", "int64")]
-"""The ranges of these numbers; TOML's own are int64, without uint64."""
+"""The ranges of these numbers; the integers of TOML are int64, without uint64."""
 
 
 class Form(ABC):
-    """A word's form; `path` is the way from the table's message to the field, separated by dots."""
+    """The form of a word's value; `path` leads from the table's message to the field, with dots between names."""
 
     def __init__(self, path: str) -> None:
         *self.way, self.field = path.split(".")
 
     def said(self, message: Message) -> Json:
-        """Return the value of the word for a message; None if the message has none."""
+        """Return the value of the word in a message; None if the message lacks it."""
         holder: Fields = message
         for name in self.way:
             if not holder.HasField(name):
@@ -53,12 +53,12 @@ class Form(ABC):
         holder.SetInParent()
 
     def say(self, holder: Fields) -> Json:
-        """Return the value for the message around the field."""
+        """Return the word's value, read from the message that contains the field."""
         return getattr(holder, self.field) or None
 
     @abstractmethod
     def fill(self, holder: Fields, value: object) -> None:
-        """Fill the field of the message that holds it. Raise Wrong."""
+        """Write the word's value into the field of this message. Raise Wrong."""
 
 
 _CALLED = {"imageSizeRange": "`widthRange` or `heightRange`"}
@@ -109,7 +109,7 @@ class Number(Form):
 
 
 class Choice(Form):
-    """One of some words that stand for numbers."""
+    """A word of a set, each of which stands for a number."""
 
     def __init__(self, path: str, words: Mapping[str, int]) -> None:
         super().__init__(path)
@@ -123,7 +123,7 @@ class Choice(Form):
 
 
 class Member(Form):
-    """One of some words that stand for the members of a oneof; the field is the oneof itself."""
+    """A word of a set, each of which stands for a member of a oneof; the field is the oneof."""
 
     def __init__(self, path: str, words: Mapping[str, str]) -> None:
         super().__init__(path)
@@ -148,7 +148,7 @@ class Shape(Form):
 
 
 class Range(Form):
-    """The least and the greatest of one size or length, in a SizeRange."""
+    """The least and the greatest value of one size or length, in a SizeRange."""
 
     def say(self, holder: Fields) -> list[Json] | None:
         return _limits(getattr(holder, self.field)) if holder.HasField(self.field) else None

@@ -55,7 +55,7 @@ def asked_sizes(was: Sequence[int], new: Shape, asked: Sizes) -> Flexible:
 
 
 def said_of_sizes(sizes: Flexible) -> tuple[str, ...]:
-    """Return the sizes in words, apart from the default."""
+    """Return the enumerated shapes or ranges in words; nothing for a default size alone."""
     if sizes.shapes:
         return (f"the enumerated shapes {', '.join(show(tuple(shape)) for shape in sizes.shapes)}",)
     return () if all(map(_is_fixed, sizes.ranges)) else (f"the ranges {spelled_ranges(sizes.ranges)}",)

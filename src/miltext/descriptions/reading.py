@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Fields, Json, Record
 
 MOST_TOLD = 20
-"""The greatest number of reported mistakes of a file, for finding their places takes time."""
+"""The greatest number of mistakes reported in a file: finding their places takes time."""
 
 
 def read_description(source: str, path: str) -> Surroundings:
@@ -70,7 +70,7 @@ class _DescriptionReading:
         self.mistakes: list[Mistake] = []
 
     def model(self, table: Record, at: Keys) -> Surroundings:
-        """Return the contents of a model's table: the whole text's, or a pipeline's stage's."""
+        """Return the contents of a model's table: the whole text, or the table of a stage in a pipeline."""
         around = Surroundings(Spec(), at=at)
         of_stage = STAGE if at else ()
         tables = ("metadata", *SIDES, FUNCTIONS, STAGES)

@@ -1,4 +1,4 @@
-"""Sizes in users' words, as `NAME=SIZES`: `image=1,3,256,256`, `x=1,64..512,?`, and `s=[]`, a scalar."""
+"""Sizes as users write them, in the form `NAME=SIZES`: `image=1,3,256,256`, `x=1,64..512,?`, and `s=[]`, a scalar."""
 
 from __future__ import annotations
 

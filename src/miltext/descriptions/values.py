@@ -58,7 +58,7 @@ def number(value: object, least: int, most: int) -> int:
 
 
 def numbers(value: object, least: int, most: int) -> list[int]:
-    """Return a list of such numbers. Raise Wrong."""
+    """Return a list of whole numbers between two others. Raise Wrong."""
     found = []
     for index, each in enumerate(items(value, "numbers, as in `[1, 3]`")):
         with inside(index):

@@ -1,7 +1,7 @@
-"""Reports of miltext about an input: diagnostics, the errors that carry them, and their display.
+"""Diagnostics about an input, the errors that contain them, and their display.
 
-Positions are offsets into the text (code points, end exclusive); a line and a column are worked out only when a message
-is shown.
+Positions are offsets into the text (code points, end exclusive); lines and columns are computed only when a message is
+shown.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ WINDOW = 96
 
 
 SAFE, UNSAFE = "safe", "unsafe"
-"""The certainty of a suggestion: it keeps the meaning, or is the only way to fix a definite error; or it is a guess, or
-changes the meaning of a program.
+"""The certainty of a suggestion. A safe one keeps the meaning, or is the only fix of a definite error; an unsafe one is
+a guess, or changes the meaning of a program.
 """
 
 
 class Span(NamedTuple):
-    """A stretch of text, `start` to `end` in code points, `end` exclusive."""
+    """A range of a text, from `start` to `end` in code points, `end` exclusive."""
 
     start: int
     end: int
@@ -42,7 +42,7 @@ class Diagnostic(NamedTuple):
     """One finding: `severity` is `error`, `warning` or `note`; `code` is stable; `span` may be absent.
 
     `suggestion` is the text to put in place of the span; the message names it too. `applicability` is its certainty:
-    `safe` or `unsafe`. An error `stops` a draft from being completed if a type does not follow for it.
+    `safe` or `unsafe`. An error `stops` a draft if, because of it, a type cannot be inferred.
     """
 
     severity: str
@@ -77,24 +77,23 @@ class PrintError(MiltextError):
 
 
 class ModelError(MiltextError):
-    """A file or folder that is not the model it should be.
-
-    `about` is the part of a program that it concerns, for callers with a text of that.
+    """A file or folder that is not the expected model. `about` is the faulty part of a program, for callers that have
+    the program's text.
     """
 
     about: object = None
 
 
 class SettingsError(MiltextError):
-    """A project's pyproject.toml has settings that cannot be followed."""
+    """A project's pyproject.toml contains invalid settings."""
 
 
 @contextmanager
 def refusing(refused: Callable[[Exception], Exception]) -> Iterator[None]:
-    """Read in a `with` block data that others wrote: any failure in it becomes the error that `refused` makes.
+    """Read foreign data in a `with` block: `refused` turns any exception in the block into an error about the data.
 
-    This is the net at the boundary of each kind of file. The block holds the reading alone, so that no mistake of ours
-    passes for a mistake of a file; a MiltextError in it is more precise already, and stays.
+    Each reader of a kind of files uses it. The block contains only the reading, so that a bug of miltext is not
+    reported as a fault of a file. A MiltextError passes unchanged, as it is more precise.
     """
     try:
         yield
@@ -130,12 +129,12 @@ def line_and_column(text: str, offset: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=1)
 def _line_starts(text: str) -> list[int]:
-    """Return the beginnings of a text's lines. They are remembered: one text has many diagnostics."""
+    """Return the offsets of a text's lines, cached because one text has many diagnostics."""
     return [0, *[match.end() for match in re.finditer("\n", text)]]
 
 
 def render(diagnostic: Diagnostic, text: str | None = None, path: str | None = None) -> str:
-    """Return a diagnostic as a person reads it: place, severity, code, message, and the source line with a caret."""
+    """Return a diagnostic as text for people: place, severity, code, message, and the source line with a caret."""
     path = None if path is None else visible(path)
     head = f"{diagnostic.severity}[{diagnostic.code}]: {visible(diagnostic.message)}"
     shown = _place(head, diagnostic.span, text, path)
@@ -166,7 +165,9 @@ def _excerpt(text: str, span: Span, line: int) -> str:
 
 
 def visible(text: str) -> str:
-    """Return text safe on a terminal: tabs as one space, control and bidirectional characters as U+FFFD."""
+    """Return a text that is safe on a terminal: a tab becomes one space, control and bidirectional characters become
+    U+FFFD.
+    """
     return "".join(
         " " if char == "\t" else "\ufffd" if unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp", "Cs") else char
         for char in text
@@ -174,7 +175,7 @@ def visible(text: str) -> str:
 
 
 def _width(text: str) -> int:
-    """Columns on a terminal: wide characters take two, combining marks none."""
+    """Return the width of a text on a terminal: wide characters take two columns, combining marks none."""
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
     )

@@ -1,4 +1,4 @@
-"""Names for types that only the data states, whose values a reader checks."""
+"""Names for types known only at run time, whose values a reader checks."""
 
 from __future__ import annotations
 

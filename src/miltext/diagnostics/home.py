@@ -1,6 +1,5 @@
-"""Home of miltext. This is the only place with its URL, and `scripts/publish.py --home URL` fills it in.
-
-The build of the package reads this file by itself, so it imports nothing of miltext.
+"""The home of miltext on the web. Only this file contains the URL, and `scripts/publish.py --home URL` writes it. The
+build of the package executes this file without the package, so the file imports nothing of miltext.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ HOME = ""
 
 
 def page(path: str, *, is_folder: bool = False) -> str:
-    """Return the URL at which people read a file of the repository, or look into a folder."""
+    """Return the URL of the page that shows a file or a folder of the repository."""
     return f"{HOME}/{'tree' if is_folder else 'blob'}/main/{path}"
 
 
@@ -27,7 +26,9 @@ def site() -> str:
 
 
 def install(extra: str) -> str:
-    """Return how an extra is installed: out of a checkout or a wheel, and by its name once miltext is published."""
+    """Return the command that installs an extra: from a checkout or a wheel, or by its name once miltext is
+    published.
+    """
     if HOME:
         return f"`pip install 'miltext[{extra}]'`"
     return f"`pip install '.[{extra}]'` in a checkout of miltext, or `pip install 'WHEEL[{extra}]'` with its wheel"

@@ -1,4 +1,4 @@
-"""Values as JSON has them."""
+"""Conversion of values to JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def field_names(thing: Json) -> list[str]:
 
 
 def plain(thing: Json, names: Callable[[Json], Iterable[str]] = field_names) -> Json:
-    """Return a value as JSON has it: a dataclass as the object of its fields, or of those that `names` returns.
+    """Return a value as JSON: a dataclass becomes an object with its fields, or with the fields that `names` returns.
 
     Infinite numbers and NaN are the strings `nan`, `inf` and `-inf`.
     """

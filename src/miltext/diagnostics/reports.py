@@ -1,4 +1,4 @@
-"""Diagnostics in the forms that machines read: JSON, SARIF 2.1.0, and the workflow commands of GitHub's actions.
+"""Diagnostics in formats for programs: JSON, SARIF 2.1.0, and the workflow commands of GitHub's actions.
 
 Lines and columns count from 1, columns in code points; offsets count code points from 0, and ends are exclusive.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 FORM = 1
-"""The version of the JSON form: a new one for a change that breaks its readers."""
+"""The version of the JSON form; it changes when readers would break."""
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 """GitHub's words for severities; SARIF's are ours."""
@@ -31,9 +31,9 @@ _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 class Report(NamedTuple):
     """The findings in one program.
 
-    The spans point into `text`, which is None if there are no spans. `printed`: the program was not a text, so the
-    places are in the output of `miltext print`. Of a program in a pipeline, `model` is the path in it that `--model`
-    takes, `title` the path and its name, and `name` the name shown to people instead of the path.
+    The spans point into `text`, which is None if there are no spans. If `printed`, the program was not a text, and the
+    places are in the output of `miltext print`. For a program in a pipeline, `model` is its path for `--model`, `title`
+    that path with the model's name, and `name` a name to show instead of the file's path.
     """
 
     path: str
@@ -49,7 +49,7 @@ class Report(NamedTuple):
 
 
 def as_json(reports: Sequence[Report]) -> str:
-    """`{"form": 1, "diagnostics": [...], "errors": 1, "warnings": 0}`, as `findings` has them."""
+    """`{"form": 1, "diagnostics": [...], "errors": 1, "warnings": 0}`, with the records of `findings`."""
     return _text({"form": FORM, **findings(reports)})
 
 
@@ -85,7 +85,7 @@ def _path(report: Report) -> str:
 
 
 def place(text: str | None, span: Span | None) -> Record:
-    """Return the `start` and the `end` of a span; None where it has no place in a text."""
+    """Return the `start` and the `end` of a span; None if the finding has no place in a text."""
     if text is None or span is None:
         return {"start": None, "end": None}
     return {"start": _point(text, span.start), "end": _point(text, span.end)}
@@ -155,7 +155,9 @@ def _region(text: str, span: Span) -> dict[str, int]:
 
 
 def _uri(path: str) -> str:
-    """Return a path as SARIF has it: a URI where it is absolute, else relative to the working folder of the check."""
+    """Return a path in the form of SARIF: a URI for an absolute path, otherwise relative to the working folder of the
+    check.
+    """
     pure = PurePath(path)
     return pure.as_uri() if pure.is_absolute() else quote(os.fsencode(pure.as_posix()))
 
@@ -164,7 +166,7 @@ def _uri(path: str) -> str:
 
 
 def as_github(reports: Sequence[Report]) -> str:
-    """Return a workflow command a line, which a GitHub action shows beside the file's line."""
+    """Return one workflow command per line, which GitHub shows beside the line of the file."""
     return "".join(line for report in reports for line in _commands(report))
 
 
@@ -183,7 +185,7 @@ def _commands(report: Report) -> Iterator[str]:
 
 
 def _escaped(text: str, further: str = "") -> str:
-    """Return text with the characters with a meaning in a workflow command as `%0A` and its like."""
+    """Return a text with the special characters of workflow commands escaped, such as `%0A` for a line feed."""
     for character in f"%\r\n{further}":
         text = text.replace(character, f"%{ord(character):02X}")
     return text

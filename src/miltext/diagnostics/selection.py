@@ -1,4 +1,4 @@
-"""Selection of findings: codes to select or ignore, whole or by their beginnings."""
+"""Selection of findings by their codes, or by the beginnings of codes."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ between a program and the description of a model.
 """
 
 CANNOT_IGNORE = Note("this cannot be ignored here: a type that the draft leaves out does not follow; write that type")
-"""Note for an ignored error, by a comment or a choice of codes, where it stops a draft."""
+"""The note under an error that a comment or an option ignores, although it stops a draft."""
 
 
 class Selection(NamedTuple):
     """The codes and beginnings of codes to select, and to ignore.
 
-    The longer one decides about a code, as in ruff: `MIL6` selects it, and `MIL603` ignores it. Of two of the same
-    length, the ignoring one decides. Where `drafts` is false, a draft is an error.
+    The longest beginning of a code decides, as in ruff: with `MIL6` selected and `MIL603` ignored, MIL603 is ignored.
+    Of two equally long ones, the ignored one decides. If `drafts` is false, a draft is an error.
     """
 
     select: tuple[str, ...] = (ALL,)
@@ -42,12 +42,12 @@ class Selection(NamedTuple):
     drafts: bool = True
 
     def chosen(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
-        """Return the selected findings, and the findings reported in any case."""
+        """Return the selected findings, and the findings that are always reported."""
         kept = (each if self.asks_for(each) else noted(each) for each in found if self.keeps(each))
         return [each if self.drafts else _without_drafts(each) for each in kept]
 
     def keeps(self, diagnostic: Diagnostic) -> bool:
-        """Return whether a finding is selected, or is reported in any case."""
+        """Return whether a finding is selected, or is always reported."""
         return self.asks_for(diagnostic) or diagnostic.stops or keeps_from_reading(diagnostic)
 
     def asks_for(self, diagnostic: Diagnostic) -> bool:
@@ -56,14 +56,14 @@ class Selection(NamedTuple):
 
 
 def noted(diagnostic: Diagnostic) -> Diagnostic:
-    """Return a finding reported although ignored: where it stops a draft, with a note about that."""
+    """Return an ignored finding that is reported nevertheless, with a note if it stops a draft."""
     if not diagnostic.stops or CANNOT_IGNORE in diagnostic.notes:
         return diagnostic
     return diagnostic._replace(notes=(*diagnostic.notes, CANNOT_IGNORE))
 
 
 def _without_drafts(diagnostic: Diagnostic) -> Diagnostic:
-    """Return a finding with the severity for places without drafts."""
+    """Return a finding; the note about a draft becomes an error."""
     if diagnostic.code != codes.DRAFT:
         return diagnostic
     note = Note("drafts are refused here, by `--no-drafts` or by `drafts = false` in a pyproject.toml")
@@ -71,8 +71,8 @@ def _without_drafts(diagnostic: Diagnostic) -> Diagnostic:
 
 
 def keeps_from_reading(diagnostic: Diagnostic) -> bool:
-    """Return whether a finding is the reason why its input, or a part of it, was not checked. No choice of codes hides
-    that.
+    """Return whether a finding prevented the check of its input, or of a part of the input. Such a finding is always
+    reported.
     """
     is_of_programs = diagnostic.code >= codes.UNKNOWN_OPERATION  # the first of them
     is_read = is_of_programs or diagnostic.code.startswith(AROUND_PROGRAMS)
@@ -80,22 +80,24 @@ def keeps_from_reading(diagnostic: Diagnostic) -> bool:
 
 
 def means(word: str, code: str) -> bool:
-    """Return whether a word, as `normal` gives it, stands for a code."""
+    """Return whether a word, in the spelling of `normal`, selects a code."""
     return word == ALL or code.startswith(word)
 
 
 def _reach(words: Iterable[str], code: str) -> int:
-    """Return the length of the longest word that stands for a code, 0 for `ALL`; -1 where none does."""
+    """Return the length of the longest word that selects a code, 0 for `ALL`; -1 if no word selects it."""
     return max((0 if word == ALL else len(word) for word in words if means(word, code)), default=-1)
 
 
 def normal(word: str) -> str:
-    """Return a code, the beginning of some, or `ALL` in its normal spelling; letters of either case are accepted."""
+    """Return the normal spelling of a code, of a beginning of codes, or of `ALL`: in capital letters, without spaces
+    around it.
+    """
     return word.strip().upper()
 
 
 def unknown(word: str) -> str | None:
-    """Return the error of a word that stands for no code; None for a known one."""
+    """Return the message about a word that is not a code; None for a known code."""
     code = normal(word)
     if code == ALL or (re.fullmatch("MIL[0-9]*", code) and any(known.startswith(code) for known in TITLES)):
         return None
@@ -103,5 +105,5 @@ def unknown(word: str) -> str | None:
 
 
 def near_code(word: str) -> str | None:
-    """Return the most likely code behind a misspelled one."""
+    """Return the known code that is most like a misspelled one."""
     return nearest(normal(word).replace("O", "0"), [*TITLES, ALL])

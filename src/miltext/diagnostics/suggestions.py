@@ -1,4 +1,4 @@
-"""Suggestions for a wrong word: the most likely intended word, out of the words allowed there."""
+"""Suggestions for a wrong word: the most similar one of the allowed words."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from itertools import takewhile
 from miltext.diagnostics import SAFE, UNSAFE
 
 LIKENESS = 0.7
-"""Least ratio of difflib between two words for one to be a slip of the other."""
+"""The least ratio of difflib between a misspelled word and a suggestion."""
 
 
 def nearest(word: str, choices: Iterable[str], likeness: float = LIKENESS) -> str | None:
-    """Return the choice for which `word` is most likely a slip, None when it is like none of them."""
+    """Return the choice most similar to `word`; None if no choice is similar enough."""
     from difflib import get_close_matches
 
     by_case = {choice.lower(): choice for choice in choices}
@@ -28,7 +28,7 @@ def one_slip_from(word: str, choices: Iterable[str]) -> str | None:
 
 
 def _is_one_slip(one: str, other: str) -> bool:
-    """Return whether all that differs between two words is a letter, or two that changed places."""
+    """Return whether two words differ in at most one letter, or in two exchanged letters."""
     if abs(len(one) - len(other)) > 1:
         return False
     start = _alike(one, other)
@@ -43,12 +43,14 @@ def _alike(one: str, other: str) -> int:
 
 
 def certainty(written: str, meant: str | None) -> str:
-    """Return the applicability of a suggested word: it is certain if only the case of letters differs."""
+    """Return the applicability of a suggested word: safe if only the case of letters differs, otherwise unsafe."""
     return SAFE if meant is not None and written.lower() == meant.lower() else UNSAFE
 
 
 def bool_meant(word: str, type: str = "bool") -> str | None:
-    """Return the truth value, with its `type`, for a word of another language: `True`, `FALSE`."""
+    """Return the truth value with its `type`, such as `bool(true)`, for a spelling of another language: `True`,
+    `FALSE`.
+    """
     return f"{type}({word.lower()})" if word.lower() in ("true", "false") else None
 
 

@@ -1,4 +1,4 @@
-"""Parts of sentences that messages share: names in a row, counts, kinds of evidence, and words of command lines."""
+"""Shared phrases of messages: lists of names, counts, kinds of evidence, and words of command lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterable
 
 
 def listed(words: Iterable[str], conjunction: str = "or", most: int | None = None) -> str:
-    """Join words as in a sentence: `` `a`, `b` or `c` ``; of more than `most`, these: `` `a`, `b` and 3 more ``."""
+    """Join quoted words for a sentence: `` `a`, `b` or `c` ``; with more words than `most`: `` `a`, `b` and 3 more
+    ``.
+    """
     quoted = [f"`{word}`" for word in words]
     if most is not None and len(quoted) > most:
         return f"{', '.join(quoted[:most])} and {len(quoted) - most} more"
@@ -15,12 +17,12 @@ def listed(words: Iterable[str], conjunction: str = "or", most: int | None = Non
 
 
 def tally(number: int, noun: str) -> str:
-    """Count things: `0 tests`, `1 test`, `2 tests`."""
+    """Return a count with its noun: `0 tests`, `1 test`, `2 tests`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def evidence(source: str) -> str:
-    """Return the kind of an unproven fact: seen elsewhere, at a source, or never seen, without one."""
+    """Return the evidence for an unproven fact: the source where it was seen, or that it was never seen."""
     return f"seen elsewhere ({source})" if source else "never seen"
 
 

@@ -114,7 +114,7 @@ def _functions(old: Surface, new: Surface) -> Iterator[Change]:
 
 
 def _takes(function: Function) -> str:
-    """Return the inputs of a function as text."""
+    """Return the inputs of a function and their types as text."""
     return f"({', '.join(f'{name}: {port}' for name, port in function['input'].items())})"
 
 

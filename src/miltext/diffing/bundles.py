@@ -53,7 +53,7 @@ def _as_files(bundle: BundleModel, read: CompiledFacts) -> set[str]:
 
 
 def changed_facts(kind: str, old: Facts, new: Facts) -> Iterator[Change]:
-    """Yield the changes of facts of one kind."""
+    """Yield the changes of facts; `kind` is the displayed kind of the facts."""
     for name in {**old, **new}:
         if old.get(name) != new.get(name):
             yield Change(kind, name, old.get(name), new.get(name))

@@ -276,7 +276,9 @@ class ProgramComparison:
         return before is None and now is None
 
     def _texts(self, before: Sequence[Operand], now: Sequence[Operand]) -> tuple[str | None, str | None]:
-        """Return the texts of two different bindings, which are equal if a new operation has a removed one's name."""
+        """Return the texts of two different bindings; they are equal if a new operation reuses the name of a removed
+        one.
+        """
         old, new = self._text(self._old, before), self._text(self._new, now)
         return (f"{old} (removed)", new) if old == new else (old, new)
 

@@ -31,7 +31,7 @@ _FORMS = {
 """The form of a weight, by the operation that decompresses it: the parameter with its data, and the usual name."""
 
 _LINEAR = "{linear}"
-"""Placeholder for the scaled data: integers, or data compressed before."""
+"""A placeholder for the form of the scaled data: plain integers, or the output of another compression."""
 
 _TABLE = "lut"
 """The parameter with the entries of a palette."""

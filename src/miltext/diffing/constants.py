@@ -81,8 +81,8 @@ class PairedConstants:
         return bool(reported) and all(reported)
 
     def is_used_as_often(self, new: Op, count: int) -> bool:
-        """Return whether a constant of the new program has a number of uses, and is neither returned nor used in inner
-        blocks.
+        """Return whether a constant of the new program has exactly this number of uses, and is neither returned nor
+        used in inner blocks.
         """
         return sum(len(value.uses) for value in new.outputs) == count
 

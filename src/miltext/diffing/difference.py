@@ -35,7 +35,7 @@ class Difference:
 
     `changes` are the changes of the model and the program themselves, `notes` the parts that could not be compared.
     `functions` are the functions with a difference, added and removed ones too, and `models` the models of two
-    pipelines with one. `complete` is true if all relevant weights and all contents of a pipeline's models were read,
+    pipelines that differ. `complete` is true if all relevant weights and all contents of a pipeline's models were read,
     `breaking` if only changes that break callers are listed. `to_text` is for people, `to_markdown` for a comment,
     `to_html` a page, `to_json` for programs, `to_unified` for tools that show patches, `to_stat` a summary.
     """

@@ -45,7 +45,7 @@ def _overlays(overlays: Overlays) -> Facts:
 
 
 def _own_texts(old: Overlays, new: Overlays) -> Iterator[Change]:
-    """Yield the changes of models' own texts that no description shows, as overlays are over them."""
+    """Yield the changes of models' own texts that no description contains, because overlays replace these texts."""
     was, now = texts_of(old.whole), texts_of(new.whole)
     same = {keys for keys in was | now if was.get(keys) == now.get(keys)}
     facts = [
@@ -56,7 +56,9 @@ def _own_texts(old: Overlays, new: Overlays) -> Iterator[Change]:
 
 
 def _items(package: Model) -> Facts:
-    """Return the files of items that are not read, each by its size and digest, or the lack of it."""
+    """Return the files of items that are not read, each by its size and digest, or by the reason why it cannot be
+    read.
+    """
     assert package.path is not None
     assert package.overlays is not None
     unread = [each.item for each in package.overlays.unread]

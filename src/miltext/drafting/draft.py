@@ -56,7 +56,8 @@ class Draft:
 
     @classmethod
     def behind(cls, failure: ParseError, source: Model) -> Draft | None:
-        """Return the draft if a model cannot be parsed because it is one, perhaps with other errors; None otherwise.
+        """Return the draft if a model cannot be parsed because its text is a draft, perhaps with other errors; None
+        otherwise.
 
         A text without errors is not read again for this.
         """
@@ -153,7 +154,7 @@ class Draft:
 
 @contextmanager
 def _told_in(text: str, whole: str | None, told: Callable[[list[Diagnostic]], Iterable[Diagnostic]]) -> Iterator[None]:
-    """Report errors that a `with` block finds in the `whole` text at their places in the text that it was made of."""
+    """Report errors that a `with` block finds in the `whole` text at their places in the original text."""
     try:
         yield
     except MiltextError as failure:
@@ -183,8 +184,8 @@ def infer_draft(
 
     A text without omissions is only laid out. With `all`, the stated types of outputs are inferred anew, and kept only
     where none can be inferred. With `names`, each operation has the attribute `name`; with `consts`, each literal
-    argument becomes an operation `const` before its operation; with `defaults`, defaults are written out. A text
-    requests the same in its head, `$draft(names, consts, defaults)`. `path` is the name that errors show; the arrays
+    argument becomes an operation `const` before its operation; with `defaults`, defaults are written out. The marker in
+    a text's head requests the same: `$draft(names, consts, defaults)`. `path` is the name that errors show; the arrays
     that the text names, `$npy("w.npy")`, are looked for beside it. Raise ParseError with all errors that `check` finds;
     MiltextError if the layout cannot be proved to have the same meaning.
     """

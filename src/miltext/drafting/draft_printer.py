@@ -66,7 +66,8 @@ def record_path(path: str) -> str | None:
 
 
 class DraftPrinter(DigestPrinter):
-    """Prints a Program without the types at the paths of `gaps`; statements at the paths of `whole` as a Printer does.
+    """Prints a Program without the types at the paths of `gaps`; it prints the statements at the paths of `whole` as a
+    Printer does.
 
     Operations at the paths of `movable` are inside their users unless a line gets longer than WIDTH. `spell` is the
     function of a DigestPrinter.

@@ -93,7 +93,7 @@ _HOLDS = {"names": _holds_names, "consts": _holds_constants, "defaults": _holds_
 
 
 class _Taking:
-    """Takes implied parts out of functions; `used` are the words of the marker needed for them."""
+    """Removes implied parts from functions; `used` are the words of the marker needed for them."""
 
     def __init__(self, graph: Graph, defaults: Defaults, words: Set[str], kept: Set[Path]) -> None:
         self.places = {op: path for path, op in graph.operations().items()}

@@ -85,7 +85,7 @@ class _OpenConstant:
         self.operand.settle(stated, partial(read_value, self.value.message, stated))
 
     def unsettle(self) -> None:
-        """Take the type back."""
+        """Remove the type and the value again."""
         self.operand.settle(None, lambda: None)
 
 
@@ -182,9 +182,9 @@ class _Omission(UsualWalk):
     # ---- arguments
 
     def arguments(self, op: Op, place: Path) -> None:
-        """Leave out the types of an operation's literals that follow, together with the types of its constants.
+        """Leave out the inferable types of an operation's literals, together with the types of its constants.
 
-        A type that does not follow is written, and all others are inferred again, for it may decide more of them.
+        A type that cannot be inferred is written, and all others are inferred again, for it may decide more of them.
         """
         known = signature(op.type, self.opset)
         literals = self.literals(op, known) if known and not self.is_whole(place) else {}

@@ -50,7 +50,7 @@ def reshape(
     """Return a text with other sizes for inputs and states, and with the types that follow from them.
 
     Comments, layout, and the omissions of a draft stay. All functions that have such an input are changed, or only
-    `function`. A range of sizes is a `?` in the text, and the text must be right for its least and its greatest size,
+    `function`. A range of sizes is a `?` in the text, and the text must be correct for its least and its greatest size,
     the size after the least, and a size in the middle; sizes of several ranges are tried together. Constants that
     follow from sizes get their values for the new sizes; constants in weight files are read in the folder `weights`.
     `on_warning` gets the open decisions: constants that were written anew (MIL490) or may have to be (MIL491), and
@@ -98,7 +98,7 @@ def _tried(sizes: Mapping[str, Sizes]) -> dict[tuple[tuple[str, Sizes], ...], tu
 
 
 def _only(size: Size, choose: Callable[[int, int], int]) -> Size:
-    """Return a range as one of its sizes; another size, or a range without an end, as it is."""
+    """Return a range narrowed to one of its sizes; a fixed size, or a range without an end, stays unchanged."""
     if size.is_fixed or size.greatest is None:
         return size
     chosen = choose(max(size.least, 1), size.greatest)

@@ -58,7 +58,7 @@ def _range(limits: list[int]) -> str:
 
 
 def _unlike(default: list[int], shapes: list[list[int]]) -> Iterator[list[int]]:
-    """Yield the shapes, and the default if it is another one."""
+    """Yield the default shape, unless it is among the shapes, and then the shapes."""
     if default not in shapes:
         yield default
     yield from shapes

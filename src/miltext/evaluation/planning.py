@@ -228,7 +228,7 @@ def _is_immediate(constant: Constant) -> bool:
 
 
 def default_of(default: Any, form: str) -> Any:
-    """Return a default as a rule of the form takes it."""
+    """Return a default value in the form of a rule's parameter."""
     if default is None or form not in ("Array", "Held"):
         return default
     return np.asarray(default, np.float32 if isinstance(default, float) else None)

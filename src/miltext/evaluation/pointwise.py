@@ -55,7 +55,9 @@ def bounded(x: Held, low: float, high: float) -> Held:
 
 
 def _keys(halves: Held) -> Array:
-    """Return fp16 numbers as integers in the same order; such integers, seen as fp16, as the bits of the numbers."""
+    """Return fp16 numbers as integers in the same order; for such integers, viewed as fp16, return the bits of the
+    numbers.
+    """
     bits = halves.view(np.int16)
     return bits ^ (bits >> np.int16(15) & np.int16(0x7FFF))  # numpy 1 widens a number beside an int
 

@@ -43,7 +43,7 @@ class Subject:
     """A program to run.
 
     `folder` is the folder of `@model_path`, and `model` the source of the program. `draft` is the text of the program,
-    where the model's text is a draft or names arrays. `keeps` has to last as long as this.
+    where the model's text is a draft or names arrays. `keeps` is an object that must live as long as the subject.
     """
 
     program: proto.Program

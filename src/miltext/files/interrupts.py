@@ -65,7 +65,9 @@ class _Ending:
 
 
 def _is_handled(kind: type[BaseException]) -> bool:
-    """Whether an exception of a kind is being handled by the interrupted code, or was when another one came."""
+    """Whether an exception of a kind is being handled by the interrupted code, or was being handled when a further one
+    was raised.
+    """
     failure = sys.exc_info()[1]
     while failure is not None and not isinstance(failure, kind):
         failure = failure.__context__

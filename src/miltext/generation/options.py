@@ -21,7 +21,7 @@ WAY = "`miltext ops` lists operations with their opsets and data types"
 
 
 NOT_GENERATED = frozenset(["custom_layer"])
-"""Operations without known results: a class of an app decides the output of this one."""
+"""The operations without known results: a class of an app computes the output of `custom_layer`."""
 
 CONTROL = frozenset(["cond", "while_loop"])
 STATES = frozenset(["read_state", "write_state"])

@@ -34,7 +34,7 @@ def read_function(name: str, message: proto.Function) -> Function:
 
 
 class _BlockReader:
-    """Reads the blocks of one function; `scope` are the values in sight, by name.
+    """Reads the blocks of one function; `scope` contains the visible values, by name.
 
     Blocks are nested no deeper than protobuf's limit, so that recursion is safe.
     """

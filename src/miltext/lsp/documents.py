@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @dataclass(eq=False)
 class Document:
     """One version of a text. `reading` and `checked` are None until they are done; `before` is the last reading with a
-    tree of an earlier version. `is_broken` is known once the text was read.
+    tree of an earlier version. `is_broken` is None until the text is read.
     """
 
     uri: str

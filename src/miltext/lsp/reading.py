@@ -41,7 +41,7 @@ class Reading:
     def inferred(self) -> Mapping[Span, str]:
         """The texts for the omitted parts of a draft, by their places; making them takes as long as a check.
 
-        At the place of a nested operation is its type. Of arrays, headers are read.
+        At the place of a nested operation is its type. For arrays, only the headers of their files are read.
         """
         if not self.scopes.is_draft:
             return {}

@@ -215,8 +215,8 @@ def stopped_at(files: Mapping[str, Sequence[str]]) -> Commits:
 
 
 def is_told() -> bool:
-    """Return whether git names the commit at which it stopped: after a merge, a rebase or a pick, but not after a
-    stash.
+    """Return whether git names the commit at which it stopped: it does so for a merge, a rebase or a pick, but not for
+    a stash.
     """
     return any(_object(head) for head in ("MERGE_HEAD", *_STOPPED))
 

@@ -105,7 +105,7 @@ def _distinct(doubts: Iterable[Doubt]) -> list[str]:
 
 
 _HELD = ("specificationVersion", "description")
-"""The fields of a Model in `coremldata.bin`, beside its Type's.
+"""The fields of a Model in `coremldata.bin`, in addition to the fields of its Type.
 
 A program becomes a text, which refuses unknown fields; a pipeline is kept as its models and their names.
 """

@@ -85,7 +85,7 @@ def cast(op: Arguments) -> Sequence[Type]:
 
 
 def named(dtype: str) -> str:
-    """Return the data type that a string constant names. Raise InputConflict for the name of none."""
+    """Return the data type that a string constant names. Raise InputConflict for an unknown name."""
     if dtype not in BY_NAME:
         near = ELSEWHERE.get(dtype.lower()) or nearest(dtype, BY_NAME)
         raise InputConflict(f"{dtype!r} is not a data type{did_you_mean(near)}")

@@ -110,7 +110,7 @@ def _paddings(op: Arguments, pad_type: str, rank: int) -> list[int]:
 
 
 def _doubt_padding(op: Arguments) -> None:
-    """Doubt a `pad` without effect; exporters write one beside any `pad_type`."""
+    """Note a doubt about a `pad` without effect; exporters write one beside any `pad_type`."""
     if op.has("pad") and not op.has("pad_type") and any(amounts := row_of(op, "pad")):
         clause = f'is {[*amounts]} and has no effect, as `pad_type` is left out; write `pad_type = "custom"` beside it'
         op.doubt(clause, "pad", code=codes.VALUE_OUT_OF_RANGE)

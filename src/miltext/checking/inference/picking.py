@@ -205,7 +205,9 @@ def one_hot(op: Arguments) -> Sequence[Type]:
 
 
 def _doubt_classes(op: Arguments, depth: Dimension) -> None:
-    """Doubt an index past the end of its row, which has no effect; a negative one may stand for no class."""
+    """Note a doubt about an index past the end of its row, which has no effect; a negative index may stand for no
+    class.
+    """
     for index in row_of(op, "indices"):
         if depth is not None and isinstance(index, int) and index >= depth:
             clause = f"names position {index}, and `one_hot_vector_size` is {depth}: its row is all `off_value`"

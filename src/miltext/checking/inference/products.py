@@ -12,7 +12,7 @@ from miltext.schema.types import Dimension, Shape, TensorType, Type, compatible,
 
 @rule("linear")
 def linear_layer(op: Arguments) -> Sequence[Type]:
-    """Return `x` with its last dimension replaced by the first of the weight."""
+    """Return `x` with its last dimension replaced by the first dimension of the weight."""
     return tensor(op.tensor("x").dtype, *op.shape("x", least=1)[:-1], op.shape("weight", 2)[0])
 
 

@@ -216,7 +216,7 @@ def is_misnamed(op: Op | proto.Operation, known: Signature | None) -> bool:
 
 
 def _given(binding: Binding) -> Operand:
-    """Return the operand of a constant, or an undefined one."""
+    """Return the operand of a constant, or the operand of an undefined value."""
     return Operand(binding.stated.type, None, True, binding.value) if isinstance(binding, Constant) else UNDEFINED
 
 

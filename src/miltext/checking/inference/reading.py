@@ -88,7 +88,7 @@ class StatedGraph(Graph):
                 self._read(block)
 
     def _read(self, part: Function | Block) -> None:
-        """Read the messages of a function, or of a block with all inside it."""
+        """Read the messages of a function, or of a block and everything inside it."""
         values, declared, stated = self.reader.values, self.reader.type, self.stated
         attributes, inputs = self.attributes, self.inputs
         attributes[part] = values(part.message.attributes)

@@ -120,7 +120,9 @@ def _counted(bound: int, place: int) -> str:
 
 
 def _doubt_end(op: Arguments, column: _Column, length: Dimension) -> None:
-    """Doubt a cut-off end, and an empty slice of a dimension, unless its begin is past that dimension."""
+    """Note a doubt about a cut-off end, and about an empty slice of a dimension, unless its begin is past that
+    dimension.
+    """
     axis, size, begin, end, _, from_start, *_ = column
     if not size or (begin is not None and begin >= size and not from_start):
         return
@@ -166,7 +168,9 @@ def slice_by_size(op: Arguments) -> Sequence[Type]:
 
 
 def _hold_stretch(op: Arguments, axis: int, length: Dimension, begin: Dimension, size: Dimension) -> None:
-    """Require `size` elements from `begin` on within a dimension, and doubt a size of 0. Raise InputConflict."""
+    """Require `size` elements from `begin` on within a dimension, and note a doubt about a size of 0. Raise
+    InputConflict.
+    """
     where = f"axis {axis} of `x`"
     if begin is not None and begin != length:
         hold_positions([begin], length, where, "begin", "x")

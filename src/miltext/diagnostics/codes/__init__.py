@@ -1,6 +1,6 @@
 """The codes of all diagnostics, each by its name. docs/diagnostics.md has a section for each.
 
-A code keeps its meaning for good. A retired code is not reused.
+The meaning of a code never changes, and a retired code is not reused.
 """
 
 from __future__ import annotations
@@ -34,6 +34,6 @@ def explanation(code: str) -> str:
 
 
 def fix(code: str) -> str:
-    """Return the way out of a code as a sentence, with which its Fix on the page begins."""
+    """Return the first sentence of the Fix on a code's page, made from the code's way out."""
     way = TABLE[code].way_out
     return f"{way if way.startswith(('miltext', '.')) else way[0].upper() + way[1:]}."

@@ -1,4 +1,4 @@
-"""The table of codes: each code is one row, which its name stands for."""
+"""The table of codes: each code is one row, and a constant with the code's name."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ ERROR, WARNING, NOTE = "error", "warning", "note"
 class Row(NamedTuple):
     """A code's title, its severity, and the way out of it.
 
-    The severity is the first report's. A verb may change it for an input: `build` refuses unknown operations, and a
-    fault of the original is a warning. The way out completes a message, so it has neither a capital nor a full stop.
+    A verb may change the severity for an input: `build` refuses unknown operations, and a fault of the original is a
+    warning. The way out completes a message, so it begins with a small letter and has no full stop.
     """
 
     title: str

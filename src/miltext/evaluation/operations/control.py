@@ -80,13 +80,13 @@ def list_length(ls: Value) -> int:
 
 @rule("list_write")
 def list_write(ls: Value, index: int, value: Held) -> list[Held | None]:
-    """Return `ls` with `value` at `index`; a list that grows does so, by zeros, to have that many elements."""
+    """Return `ls` with `value` at `index`; a list that may grow is extended by zeros up to the index."""
     return _written(ls, (index,), [value], "index")
 
 
 @rule("list_scatter")
 def list_scatter(ls: Value, indices: Ints, value: Held) -> list[Held | None]:
-    """Return `ls` with value[i] at indices[i]; a list that grows does so, by zeros, to have that many elements."""
+    """Return `ls` with value[i] at indices[i]; a list that may grow is extended by zeros up to the greatest index."""
     if len(indices) != len(value):
         raise UnfitValues(f"`indices` names {len(indices)} places, for {len(value)} elements of `value`")
     return _written(ls, indices, list(value), "indices")

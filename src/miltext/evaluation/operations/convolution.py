@@ -76,8 +76,8 @@ def conv_transpose(
 ) -> Held:
     """Return y[n, o, q] = bias[o] + the sum of weight[c, o, k] x[n, c, p] where q = p stride + k dilation - pad.
 
-    `weight` is [inputs, outputs of a group, *kernel]. Outputs with the same remainder by `stride` are made together:
-    they are a convolution of `x` by every so many elements of the kernel, turned around.
+    `weight` is [inputs, outputs of a group, *kernel]. Outputs with the same remainder by `stride` are computed
+    together: they are a convolution of `x` by every `stride`-th element of the reversed kernel.
     """
     rank = x.ndim - 2
     kernel, ones = weight.shape[2:], (1,) * rank
@@ -120,7 +120,9 @@ def _left(
 
 
 def _turned(weight: Array, groups: int) -> Array:
-    """Return the weight of a transposed convolution as [outputs, inputs of a group, *kernel], the kernel turned."""
+    """Return the weight of a transposed convolution as [outputs, inputs of a group, *kernel], with the kernel
+    reversed.
+    """
     inputs, outputs, *kernel = weight.shape
     split = weight.reshape(groups, inputs // groups, outputs, *kernel).swapaxes(1, 2)
     return np.flip(split.reshape(groups * outputs, inputs // groups, *kernel), tuple(range(2, weight.ndim)))
@@ -129,8 +131,8 @@ def _turned(weight: Array, groups: int) -> Array:
 def _phase(
     remainder: int, size: int, kernel: int, stride: int, dilation: int, before: int, count: int
 ) -> tuple[slice, Sliding]:
-    """Return the means to make every `stride`th output from `remainder` on: elements of the turned kernel, and
-    windows.
+    """Return the elements of the reversed kernel, and the windows, that compute every `stride`-th output from
+    `remainder` on.
     """
     common = gcd(stride, dilation)
     start, wanted = divmod(remainder + before, stride)

@@ -49,7 +49,7 @@ def _sizes(shape: Ints) -> Ints:
 
 @rule("random_uniform")
 def random_uniform(shape: Ints, low: float, high: float, seed: int, made: Made, random: Random) -> Array:
-    """Return numbers from `low` on and below `high`, all equally likely."""
+    """Return uniformly distributed numbers, at least `low` and less than `high`."""
     declared: Any = made[0]
     dtype = CARRIERS[declared.dtype]
     drawn = (low + (high - low) * _generator(seed, random).random(_sizes(shape))).astype(dtype)
@@ -91,5 +91,5 @@ def random_categorical(x: Array, mode: str, size: int, seed: int, random: Random
 
 
 def _generator(seed: int, random: Random) -> Random:
-    """Return the generator of an op's numbers: that of its own seed, or that of the run for the seed -1."""
+    """Return the generator of an op's numbers: a new one from the op's seed, or the run's generator for the seed -1."""
     return random if seed == -1 else np.random.default_rng(seed % (1 << 32))

@@ -25,7 +25,7 @@ FLOATS = (np.float32, np.float64)
 
 
 def has_rows(x: Held, weight: Array) -> bool:
-    """Return whether `by_rows` supports tensors: images, in floats that BLAS multiplies."""
+    """Return whether `by_rows` supports these tensors: images, in floats that BLAS multiplies."""
     return x.ndim == 4 and np.result_type(x, weight) in FLOATS
 
 
@@ -99,7 +99,9 @@ def _multiply(kernels: Array, down: Sliding, laid: Array, sums: Array) -> None:
 
 
 def _spread(kernels: Array, down: Sliding, count: int, dtype: npt.DTypeLike) -> Array:
-    """Return the kernels as matrices, [channels, several, 1, count, elements]: in each row a stride farther on."""
+    """Return the kernels as matrices, [channels, several, 1, count, elements]: each row is shifted by a further
+    stride.
+    """
     channels, several, rows, columns = kernels.shape
     span = (count - 1) * down.stride + down.reach
     made = np.zeros((channels, several, 1, count, span, columns), dtype)

@@ -95,7 +95,7 @@ def equal(x: Array, y: Array) -> Array:
 
 @rule("not_equal")
 def not_equal(x: Array, y: Array) -> Array:
-    """Return whether x and y differ; NaN differs from all."""
+    """Return whether x and y differ; NaN differs from every number."""
     return np.not_equal(x, y)
 
 

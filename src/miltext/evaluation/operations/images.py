@@ -48,7 +48,7 @@ PADDINGS: dict[str, Callable[[Array, int], Array]] = {
 
 @rule("resize")
 def resize(x: Array, shape: Ints, resized_dims: int, interpolation_mode: str, sampling_mode: str) -> Array:
-    """Return `x` with its last `resized_dims` dimensions as `shape` ends, where 0 keeps one."""
+    """Return `x` with its last `resized_dims` dimensions resized to the last sizes of `shape`; a 0 keeps the size."""
     kept = x.ndim - resized_dims
     requested = shape[len(shape) - resized_dims :]
     sizes = [size or old for size, old in zip(requested, x.shape[kept:], strict=True)]
@@ -90,9 +90,9 @@ def upsample_bilinear(
 
 @rule("upsample_nearest_neighbor")
 def upsample_nearest_neighbor(x: Held, scale_factor_height: float, scale_factor_width: float, made: Made) -> Held:
-    """Return `x` with height and width times their factors, rounded down: pixel i is that at floor(i / factor).
+    """Return `x` with height and width times their factors, rounded down: pixel i is the pixel at floor(i / factor).
 
-    That is floor(i old / new) where the factor is the quotient of the two sizes, and for equal sizes, as torch has it.
+    The place is floor(i old / new) if the factor is the quotient of the two sizes, and for equal sizes, as in torch.
     """
     factors = (scale_factor_height, scale_factor_width)
     for axis, size, factor in zip((-2, -1), _scaled(x, factors, made), factors, strict=True):
@@ -141,7 +141,9 @@ def _nearest(x: Held, sizes: Sequence[int], mode: str) -> Held:
 
 
 def _some(x: Array, axis: int, size: int) -> int:
-    """Return the number of elements along an axis. Raise UnfitValues where there are none to make `size` of."""
+    """Return the number of elements along an axis. Raise UnfitValues for an axis without elements, unless `size` is
+    0.
+    """
     old: int = x.shape[axis]
     if size and not old:
         raise UnfitValues(f"`x` has no elements along dimension {x.ndim + axis}, and {size} are to be made of them")

@@ -37,7 +37,8 @@ def gather_along_axis(x: Held, indices: Held, axis: int, validate_indices: bool 
 
 @rule("gather_nd")
 def gather_nd(x: Held, indices: Held, batch_dims: int | None, validate_indices: bool | None) -> Held:
-    """Return x[indices[p]] for each place p but for the last axis: indices[p] is a place in the first axes of x.
+    """Return x[indices[p]] for each place p in all axes of `indices` but the last: indices[p] is a place in the first
+    axes of x.
 
     Both share the first `batch_dims` axes: x[p0, ..., indices[p]].
     """
@@ -118,7 +119,9 @@ def scatter_along_axis(
 
 @rule("scatter_nd")
 def scatter_nd(data: Array, indices: Held, updates: Array, mode: str, validate_indices: bool | None) -> Array:
-    """Return `data` with data[indices[p]] and updates[p] combined by `mode`, for each place p but for the last axis."""
+    """Return `data` with data[indices[p]] and updates[p] combined by `mode`, for each place p in all axes of `indices`
+    but the last.
+    """
     made, depth = data.copy(), indices.shape[-1]
     rows = made.reshape(prod(data.shape[:depth]), *data.shape[depth:])
     _write(rows, (_row_numbers(indices, data.shape, 0, validate_indices),), updates, mode)
@@ -151,7 +154,8 @@ def argsort(x: Held, axis: int, ascending: bool) -> Held:
 def topk(
     x: Held, k: int, axis: int, ascending: bool, return_indices: bool | None, output_indices_dtype: str | None
 ) -> Held | tuple[Held, Held]:
-    """Return the `k` greatest along `axis`, or the least if `ascending`, and where they stood; all where `k` is -1.
+    """Return the `k` greatest elements along `axis`, or the least if `ascending`, and their places; all elements if `k`
+    is -1.
 
     They are in the order of `argsort`, also where `sort` is false, which leaves the order open.
     """

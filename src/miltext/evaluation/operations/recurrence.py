@@ -76,8 +76,8 @@ def gru(
     """Return h(t) = (1 - z) o + z h(t-1), of each step or of the last, and the last h.
 
     r = g(W_r x + R_r h + b_r), z = g(W_z x + R_z h + b_z), and o = f(W_o x + R_o (r h) + b_o), where h is h(t-1); the
-    weights of r, o and z stand one below the other. With `reset_after`, o = f(W_o x + r (R_o h + b_o)), as torch has
-    it. `input_bias` is added to each W x.
+    weights of r, o and z stand one below the other. With `reset_after`, o = f(W_o x + r (R_o h + b_o)), as in torch.
+    `input_bias` is added to each W x.
     """
     # Source: the tests of gru in coremltools (test_recurrent.py of iOS14 and iOS18); the docstring of its definition
     # has r outside of the product, which no test agrees with.
@@ -184,7 +184,7 @@ def _contributed(x: Array, weight: Array, bias: Array | None) -> Array:
 
 
 def _of_batch(state: Array, x: Array) -> Array:
-    """Return the rows of an initial state that the batch has: a state may have more, but not fewer."""
+    """Return as many rows of an initial state as the batch has: the state may have more rows, but not fewer."""
     # coremltools converts torch's packed sequences, batch first, with as many rows as there are steps; its tests expect
     # of these the result of torch with the rows of the batch.
     batch = x.shape[1]

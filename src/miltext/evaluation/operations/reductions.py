@@ -118,9 +118,8 @@ def _stated(places: Array, dtype: str | None) -> Array:
 
 @rule("cumsum")
 def cumsum(x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:
-    """Return at each place the sum of x up to there along `axis`.
-
-    It is without the place's own if `exclusive`, and from the end if `reverse`.
+    """Return at each place the sum of x up to that place along `axis`. The sum excludes the element at the place if
+    `exclusive`, and starts at the end if `reverse`.
     """
     along = np.moveaxis(x, axis, 0)[:: -1 if reverse else 1]
     sums = np.zeros_like(along)

@@ -162,7 +162,7 @@ def pad(x: Held, pad: Ints, mode: str, constant_val: float) -> Held:
 
 @rule("crop")
 def crop(x: Held, crop_height: Held, crop_width: Held) -> Held:
-    """Return `x` without its borders: `crop_height` is taken off at the top and bottom, `crop_width` at the sides."""
+    """Return `x` without its borders: `crop_height` is removed at the top and bottom, `crop_width` at the sides."""
     return _cropped(x, crop_height, crop_width)
 
 
@@ -263,7 +263,7 @@ def space_to_batch(x: Held, block_shape: Ints, paddings: Held) -> Held:
 
 @rule("batch_to_space")
 def batch_to_space(x: Held, block_shape: Ints, crops: Held) -> Held:
-    """Return blocks moved out of the batch into height and width, which `crops` are taken off then.
+    """Return blocks moved out of the batch into height and width, from which `crops` are then removed.
 
     With blocks of I rows and J columns, whole[n, c, h*I + i, w*J + j] = x[(i*J + j)*N + n, c, h, w].
     """

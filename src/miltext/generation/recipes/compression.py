@@ -104,7 +104,7 @@ def _indices(call: Call, name: str, shape: tuple[int, ...], dtype: str) -> None:
 
 
 def _old_lut(call: Call, shape: tuple[int, ...]) -> None:
-    """Give indices packed into bytes, and the shape that they are of (iOS16/constexpr_ops.py)."""
+    """Give indices packed into bytes, and the shape of the unpacked indices (iOS16/constexpr_ops.py)."""
     count = prod(shape)
     entries = call.choices.pick([2, 4, 16, 64, 256])
     octets = -(-count * (entries.bit_length() - 1) // 8)
@@ -138,7 +138,7 @@ def sparse_to_dense(call: Call) -> None:
 
 
 def _old_mask(call: Call, shape: tuple[int, ...]) -> None:
-    """Give a mask packed into bytes, and the shape that it is of (iOS16/constexpr_ops.py)."""
+    """Give a mask packed into bytes, and the shape of the unpacked mask (iOS16/constexpr_ops.py)."""
     count = prod(shape)
     bits = [int(place % 2 == 0) for place in range(count)]
     octets = [sum(bit << place for place, bit in enumerate(bits[start : start + 8])) for start in range(0, count, 8)]

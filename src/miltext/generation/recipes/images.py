@@ -15,7 +15,7 @@ CORNERS = ("CORNERS_HEIGHT_FIRST", "CORNERS_WIDTH_FIRST", "CENTER_SIZE_HEIGHT_FI
 
 @recipe("space_to_depth", "pixel_unshuffle")
 def space_to_depth(call: Call) -> None:
-    """Give squares that height and width are multiples of."""
+    """Give a block size that divides height and width."""
     by = 2 + call.choices.integer(0, 1)
     call.sized("x", lambda shape: len(shape) == 4 and shape[2] % by == shape[3] % by == 0, lambda: (1, 2, by, by * 2))
     call.number("block_size" if call.has("block_size") else "downscale_factor", by)
@@ -23,14 +23,14 @@ def space_to_depth(call: Call) -> None:
 
 @recipe("depth_to_space", "pixel_shuffle")
 def depth_to_space(call: Call) -> None:
-    """Give squares that the channels are multiples of."""
+    """Give a block size whose square divides the number of channels."""
     call.sized("x", lambda shape: len(shape) == 4 and shape[1] % 4 == 0, lambda: (1, 4, 2, 3))
     call.number("block_size" if call.has("block_size") else "upscale_factor", 2)
 
 
 @recipe("space_to_batch")
 def space_to_batch(call: Call) -> None:
-    """Give blocks that the padded height and width are multiples of."""
+    """Give a block shape that divides the padded height and width."""
     call.tensor("x")
     _, _, h, w = call.shape("x")
     block = [call.choices.integer(1, 2), call.choices.integer(1, 2)]
@@ -41,7 +41,7 @@ def space_to_batch(call: Call) -> None:
 
 @recipe("batch_to_space")
 def batch_to_space(call: Call) -> None:
-    """Give blocks that the batch is a multiple of."""
+    """Give a block shape whose number of elements divides the batch."""
     call.sized("x", lambda shape: len(shape) == 4 and shape[0] % 2 == 0, lambda: (4, 1, 2, 3))
     call.vector("block_shape", call.choices.pick([[1, 2], [2, 1]]))
     call.number("crops", 0, call.choices.integer(0, 1), 0, call.choices.integer(0, 1), shape=(2, 2))
@@ -100,7 +100,7 @@ def upsample(call: Call) -> None:
 
 @recipe("resize")
 def resize(call: Call) -> None:
-    """Give the sizes that the last dimensions are to have."""
+    """Give the new sizes of the last dimensions."""
     call.sized("x", lambda shape: len(shape) in (3, 4), lambda: (1, 2, call.choices.integer(1, 4), 3))
     dtype = call.dtype("shape")
     call.vector("shape", [call.choices.integer(1, 6), call.choices.integer(1, 6)], dtype)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @recipe("concat")
 def concat(call: Call) -> None:
-    """Give tensors that differ along the axis only; not even there where they are interleaved."""
+    """Give tensors whose sizes differ only along the axis; interleaved tensors have equal sizes."""
     call.ranked("values")
     first = call.type("values")
     axis = call.choices.integer(0, len(first.shape) - 1)

@@ -37,9 +37,8 @@ def make_list(call: Call) -> None:
 
 
 def a_list(call: Call, least: int = 0) -> tuple[ScopedValue, TensorType]:
-    """Give a list of so many elements or more: one in scope, or a new one. Return it, and its elements' type.
-
-    In that type, a size with only a name is chosen.
+    """Give a list of at least so many elements: one in scope, or a new one. Return the list, and the type of its
+    elements, in which a symbolic size gets a number.
     """
     found = call.choices.pick([*(item for item in call.growth.in_reach() if isinstance(item.type, ListType)), None])
     if found is None:
@@ -84,7 +83,7 @@ def list_read(call: Call) -> None:
 
 @recipe("list_gather")
 def list_gather(call: Call) -> None:
-    """Give places that there are; elements of different sizes do not go into one tensor."""
+    """Give existing places; elements of different sizes cannot form one tensor."""
     ls, _ = a_list(call, 1)
     if isinstance(ls.type, ListType) and not is_whole(ls.type.element):
         raise Redraw

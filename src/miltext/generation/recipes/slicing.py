@@ -52,7 +52,7 @@ def _update(
 
 @recipe("slice_by_size")
 def slice_by_size(call: Call) -> None:
-    """Give existing stretches; -1 is all the rest."""
+    """Give ranges inside the tensor; -1 is all the rest."""
     call.ranked("x")
     begin = [call.choices.integer(0, size - 1) for size in call.shape("x")]
     room = [size - first for first, size in zip(begin, call.shape("x"), strict=True)]
