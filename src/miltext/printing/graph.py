@@ -6,7 +6,8 @@
   name, of operations inside others, are at the end.
 - `nodes`: each `[parent, kind, label, line, makes, takes]`. `parent` is the number of a node before it, or -1; `makes`
   and `takes` are numbers of values. Kinds and their labels: `function` (its name), `block` (its opset, or its name
-  in its operation), `scope` (the common beginning of the names in it, empty for a scope of mere neighbours), `op` and `const` (the operation's type), `input` and `output` (the value's name).
+  in its operation), `scope` (the common beginning of the names in it, empty for a scope of mere neighbours), `op` and
+  `const` (the operation's type), `input` and `output` (the value's name).
 
 A scope is a stretch of the text, so values lead from earlier scopes to later ones. No scope holds more than
 `graph_scopes.MOST` operations and scopes: where names do not divide them, they are cut where the fewest values cross.
