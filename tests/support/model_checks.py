@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from support.commands import miltext
+
+from miltext import check
 from miltext.containers.opening import open_model
 from miltext.schema.walk import values
 from miltext.weights.blob_storage import BlobFile
@@ -74,3 +79,26 @@ def read_blobs(package: Path) -> None:
 
 READERS = {"fp16": "fp16", "fp32": "float"}
 """What coremltools' reader calls a type, where that is not its name."""
+
+
+class Reported(NamedTuple):
+    """A finding of `check`, without its place."""
+
+    severity: str
+    code: str
+    message: str
+
+
+def reported(model: Path, *options: str) -> Counter[Reported]:
+    """The errors and warnings that the command `check` reports of a model; where it cannot read it, that."""
+    ended = miltext("check", model, "--format", "json", "--isolated", *options)
+    if not ended.stdout:
+        return Counter([Reported("error", "", ended.stderr.decode())])
+    found = (Reported(*(each[key] for key in Reported._fields)) for each in json.loads(ended.stdout)["diagnostics"])
+    return Counter(each for each in found if each.severity != "note")
+
+
+def reported_of_programs(model: Path) -> Counter[Reported]:
+    """The warnings that `check` reports of the programs of a model alone; an error is no reason for another."""
+    found = [each for stage in open_model(model).select_all() for each in check(stage.model.program)]
+    return Counter(Reported(each.severity, each.code, each.message) for each in found if each.severity == "warning")
