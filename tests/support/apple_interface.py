@@ -9,6 +9,7 @@ the reason in `ResultReason.hpp`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from support.pipelines import piped, unary
@@ -31,6 +32,11 @@ class Case(NamedTuple):
     case: str
     is_refused: bool
     make: Callable[[], Model]
+
+
+def _setting(field: str, value: object) -> Edit:
+    """Return the edit that sets a field."""
+    return lambda each: setattr(each, field, value)
 
 
 # ---- the program of a description
@@ -302,9 +308,6 @@ DEFAULT = "testMultiFunctionDefaultFunctionName"
 SINCE = "testMultiFunctionSpecificationVersion"
 
 
-def _named(description: Any, field: str) -> None:
-    setattr(description, field, "y")
-
 
 CASES += [
     Case(SINCE, "a function in the version 8", True, lambda: _functions(8)),
@@ -331,13 +334,13 @@ CASES += [
         TOP,
         "functions, and a predictedFeatureName beside them",
         True,
-        lambda: _functions(edit=lambda each: _named(each, "predictedFeatureName")),
+        lambda: _functions(edit=_setting("predictedFeatureName", "y")),
     ),
     Case(
         TOP,
         "functions, and a predictedProbabilitiesName beside them",
         True,
-        lambda: _functions(edit=lambda each: _named(each, "predictedProbabilitiesName")),
+        lambda: _functions(edit=_setting("predictedProbabilitiesName", "y")),
     ),
     Case("testMultiFunctionEmptyInput", "a function without inputs", False, _without_inputs),
     Case(
@@ -487,7 +490,7 @@ def _state_output(made: Model) -> None:
     made.description.output[0].type.stateType.arrayType.shape.append(1)
 
 
-def _version(version: int) -> Callable[[Model], object]:
+def _setting("specificationVersion", version: int) -> Callable[[Model], object]:
     return lambda made: setattr(made, "specificationVersion", version)
 
 
@@ -576,7 +579,7 @@ CASES += [
         VALUES,
         "a state with a default value",
         True,
-        lambda: _stateful(_state_array(lambda kind: setattr(kind, "floatDefaultValue", 1))),
+        lambda: _stateful(_state_array(_setting("floatDefaultValue", 1))),
     ),
     Case(VALUES, "a state in the version 8, among the inputs", True, lambda: _stateful(version=8, side="input")),
     Case(NETWORK, "one of two inputs optional", False, lambda: _all_optional(1)),
@@ -597,10 +600,10 @@ CASES += [
         "validateCanModelBeUpdatable",
         "an updatable ML Program",
         True,
-        lambda: _edited(lambda made: setattr(made, "isUpdatable", True)),
+        lambda: _edited(_setting("isUpdatable", True)),
     ),
-    Case("validateGeneric", "the version 0", True, lambda: _edited(_version(0))),
-    Case("validateGeneric", "the version 11", True, lambda: _edited(_version(NEWEST + 1))),
+    Case("validateGeneric", "the version 0", True, lambda: _edited(_setting("specificationVersion", 0))),
+    Case("validateGeneric", "the version 11", True, lambda: _edited(_setting("specificationVersion", NEWEST + 1))),
     Case("MLNeuralNetworkUtilities", "an input of listed shapes beside one of ranges", True, _ranges_and_list),
 ]
 
@@ -666,72 +669,56 @@ def _predicted(name: str) -> Model:
     return _edited(lambda made: setattr(made.description, "predictedFeatureName", name))
 
 
-_REASONS: list[tuple[str, str, Callable[[], Model]]] = []
-for _side in ("input", "output"):
-    _large = _side.upper()
-    _REASONS += [
+def _of_side(side: str) -> list[Case]:
+    """Return the cases of the inputs, or of the outputs."""
+    pictured, described = partial(_pictured, side), partial(_array_of, side)
+    size, large = f"MODEL_MAIN_IMAGE_{side.upper()}_SIZE_BAD", f"MODEL_MAIN_{side.upper()}"
+    rows: list[tuple[str, str, Callable[[], Model]]] = [
+        (size, f"an image {side} of 7 x 5 for a value of 6 x 5", lambda: pictured(_setting("width", 7))),
+        (size, f"an image {side} for a value of three dimensions", lambda: pictured(program=(3, 5, 6))),
+        (size, f"an image {side} for a value of two images", lambda: pictured(program=(2, 3, 5, 6))),
+        (size, f"an image {side} for a value with the channels last", lambda: pictured(program=(1, 5, 6, 3))),
         (
-            f"MODEL_MAIN_IMAGE_{_large}_SIZE_BAD",
-            f"an image {_side} of 7 x 5 for a value of 6 x 5",
-            lambda side=_side: _pictured(side, lambda kind: setattr(kind, "width", 7)),
+            size,
+            f"an image {side} of GRAYSCALE for a value of three channels",
+            lambda: pictured(_setting("colorSpace", COLOR.GRAYSCALE)),
+        ),
+        (size.replace("SIZE", "TYPE"), f"an image {side} for a value of int32", lambda: pictured(data_type=INT32)),
+        (
+            f"{large}_COUNT_MISMATCHED",
+            f"an {side} of the description alone",
+            lambda: described(lambda entries: array(entries, "ghost")),
         ),
         (
-            f"MODEL_MAIN_IMAGE_{_large}_SIZE_BAD",
-            f"an image {_side} for a value of three dimensions",
-            lambda side=_side: _pictured(side, program=(3, 5, 6)),
-        ),
-        (
-            f"MODEL_MAIN_IMAGE_{_large}_SIZE_BAD",
-            f"an image {_side} for a value of two images",
-            lambda side=_side: _pictured(side, program=(2, 3, 5, 6)),
-        ),
-        (
-            f"MODEL_MAIN_IMAGE_{_large}_SIZE_BAD",
-            f"an image {_side} for a value with the channels last",
-            lambda side=_side: _pictured(side, program=(1, 5, 6, 3)),
-        ),
-        (
-            f"MODEL_MAIN_IMAGE_{_large}_SIZE_BAD",
-            f"an image {_side} of GRAYSCALE for a value of three channels",
-            lambda side=_side: _pictured(side, lambda kind: setattr(kind, "colorSpace", COLOR.GRAYSCALE)),
-        ),
-        (
-            f"MODEL_MAIN_IMAGE_{_large}_TYPE_BAD",
-            f"an image {_side} for a value of int32",
-            lambda side=_side: _pictured(side, data_type=INT32),
-        ),
-        (
-            f"MODEL_MAIN_{_large}_COUNT_MISMATCHED",
-            f"an {_side} of the description alone",
-            lambda side=_side: _array_of(side, lambda entries: array(entries, "ghost")),
-        ),
-        (
-            f"MODEL_MAIN_{_large}_COUNT_MISMATCHED",
-            f"an {_side} twice",
-            lambda side=_side: _array_of(side, lambda entries: entries.add().CopyFrom(entries[0])),
+            f"{large}_COUNT_MISMATCHED",
+            f"an {side} twice",
+            lambda: described(lambda entries: entries.add().CopyFrom(entries[0])),
         ),
         (
             "MODEL_MAIN_INPUT_OUTPUT_MISSING",
-            f"an {_side} of another name",
-            lambda side=_side: _array_of(side, lambda entries: setattr(entries[0], "name", "z")),
+            f"an {side} of another name",
+            lambda: described(lambda entries: setattr(entries[0], "name", "z")),
         ),
         (
-            f"MODEL_MAIN_{_large}_RANK_MISMATCHED",
-            f"an {_side} of another rank",
-            lambda side=_side: _array_of(side, _multi(lambda kind: kind.shape.append(1))),
+            f"{large}_RANK_MISMATCHED",
+            f"an {side} of another rank",
+            lambda: described(_multi(lambda kind: kind.shape.append(1))),
         ),
         (
-            f"MODEL_MAIN_{_large}_SHAPE_MISMATCHED",
-            f"an {_side} of another shape",
-            lambda side=_side: _array_of(side, _multi(lambda kind: kind.shape.__setitem__(0, 9))),
+            f"{large}_SHAPE_MISMATCHED",
+            f"an {side} of another shape",
+            lambda: described(_multi(lambda kind: kind.shape.__setitem__(0, 9))),
         ),
         (
-            f"MODEL_MAIN_{_large}_TYPE_MISMATCHED",
-            f"an {_side} of another data type",
-            lambda side=_side: _array_of(side, _multi(lambda kind: setattr(kind, "dataType", FLOAT16))),
+            f"{large}_TYPE_MISMATCHED",
+            f"an {side} of another data type",
+            lambda: described(_multi(_setting("dataType", FLOAT16))),
         ),
     ]
-CASES += [Case(reason, case, True, make) for reason, case, make in _REASONS]
+    return [Case(reason, case, True, make) for reason, case, make in rows]
+
+
+CASES += [*_of_side("input"), *_of_side("output")]
 CASES += [
     Case("PROGRAM_MAIN_FUNCTION_MISSING", "a program without the function main", True, _no_main),
     Case("PROGRAM_NO_SUPPORTED_OPSET", "a program of an unknown opset", True, lambda: _of_program(_unknown_opset)),
@@ -807,7 +794,7 @@ CASES += [
         PIPELINE,
         "an updatable pipeline of models that are not",
         True,
-        lambda: _chain(lambda made: setattr(made, "isUpdatable", True)),
+        lambda: _chain(_setting("isUpdatable", True)),
     ),
     Case(PIPELINE, "names of all models", False, lambda: _chain(names=("one", "two"))),
     Case(PIPELINE, "a name for one of two models", True, lambda: _chain(names=("one",))),

@@ -6,7 +6,7 @@ The tables of docs/apple-interface-tests.md have a row for each case: both answe
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from conftest import ROOT
@@ -34,7 +34,8 @@ def _rows(text: str) -> dict[tuple[str, ...], Row]:
 
 ROWS = _rows(PAGE)
 NAMES = {
-    *((each.test, each.case) for each in (*CASES, *WEIGHT_FILES)),
+    *((each.test, each.case) for each in CASES),
+    *((each.test, each.case) for each in WEIGHT_FILES),
     *(("ModelPackage", each.case) for each in MANIFESTS),
 }
 
@@ -116,7 +117,10 @@ def _assert_answers(name: tuple[str, str], package: Path, *, is_refused: bool) -
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.test}-{case.case}")
 def test_a_description_is_judged_as_the_page_says(case: Case, tmp_path: Path) -> None:
-    items = {"itemInfoEntries": {"model": manifest()["itemInfoEntries"]["model"]}, "rootModelIdentifier": "model"}
+    items: dict[str, Any] = {
+        "itemInfoEntries": {"model": manifest()["itemInfoEntries"]["model"]},
+        "rootModelIdentifier": "model",
+    }
     package = write_package(tmp_path / "Model.mlpackage", case.make().SerializeToString(), **items)
     _assert_answers((case.test, case.case), package, is_refused=case.is_refused)
 
