@@ -308,7 +308,6 @@ DEFAULT = "testMultiFunctionDefaultFunctionName"
 SINCE = "testMultiFunctionSpecificationVersion"
 
 
-
 CASES += [
     Case(SINCE, "a function in the version 8", True, lambda: _functions(8)),
     Case(SINCE, "a function in the version 9", False, lambda: _functions(9)),
@@ -488,10 +487,6 @@ def _state_output(made: Model) -> None:
     made.description.output[0].type.ClearField("multiArrayType")
     made.description.output[0].type.stateType.arrayType.dataType = FLOAT16
     made.description.output[0].type.stateType.arrayType.shape.append(1)
-
-
-def _setting("specificationVersion", version: int) -> Callable[[Model], object]:
-    return lambda made: setattr(made, "specificationVersion", version)
 
 
 CASES += [
