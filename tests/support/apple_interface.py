@@ -245,13 +245,13 @@ INPUTS: list[tuple[str, bool, Edit]] = [
 ]
 
 CASES = [
-    *(Case(FEATURES, case, refused, lambda edit=edit: _taken(edit)) for case, refused, edit in INPUTS),
+    *(Case(FEATURES, case, refused, partial(_taken, edit)) for case, refused, edit in INPUTS),
     *(
         Case(
             FEATURES,
             f"{'an' if name == 'INT32' else 'a'} {name} output without a shape",
             False,
-            lambda each=each: _given(each),
+            partial(_given, each),
         )
         for name, each in (("DOUBLE", DOUBLE), ("FLOAT32", FLOAT32), ("INT32", INT32))
     ),
