@@ -163,16 +163,23 @@ def test_an_unused_record_is_no_fault(tmp_path: Path) -> None:
     assert found_in(tmp_path / "M.mlpackage") == []
 
 
+def replaced(made: Callable[[Path], object]) -> Callable[[Path], object]:
+    """Remove the file, then make something else at its path."""
+
+    def replace(file: Path) -> None:
+        file.rename(file.parents[4] / "out.bin")
+        made(file)
+
+    return replace
+
+
 PLACES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "absent": (lambda file: file.unlink(), codes.MISSING_WEIGHTS),
+    "absent": (Path.unlink, codes.MISSING_WEIGHTS),
     "folder absent": (lambda file: shutil.rmtree(file.parent), codes.MISSING_WEIGHTS),
-    "a folder": (lambda file: (file.unlink(), file.mkdir()), codes.MISSING_WEIGHTS),
-    "link to nothing": (lambda file: (file.unlink(), file.symlink_to("gone.bin")), codes.MISSING_WEIGHTS),
-    "link outside": (
-        lambda file: (shutil.move(file, file.parents[4] / "out.bin"), file.symlink_to(file.parents[4] / "out.bin")),
-        codes.DAMAGED_WEIGHTS,
-    ),
-    "a pipe": (lambda file: (file.unlink(), os.mkfifo(file)), codes.MISSING_WEIGHTS),
+    "a folder": (replaced(Path.mkdir), codes.MISSING_WEIGHTS),
+    "link to nothing": (replaced(lambda file: os.symlink("gone.bin", file)), codes.MISSING_WEIGHTS),
+    "link outside": (replaced(lambda file: os.symlink(file.parents[4] / "out.bin", file)), codes.DAMAGED_WEIGHTS),
+    "a pipe": (replaced(lambda file: getattr(os, "mkfifo")(file)), codes.MISSING_WEIGHTS),  # noqa: B009 - not on Windows
 }
 
 
