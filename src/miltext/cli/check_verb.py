@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program
 
 
+FIXED = ("mlpackage", "mlmodel")
+"""The kinds of models whose descriptions are fixed; a compiled one is compiled again."""
+
 EPILOG = """\b
 Examples:
   miltext check model.mil
@@ -237,7 +240,7 @@ class CheckRun:
 
         Count the findings that a fix would solve.
         """
-        if whole.is_compiled or not self.rules.selection(name).asks_for(error(codes.MISFIT_DESCRIPTION, "")):
+        if whole.kind not in FIXED or not self.rules.selection(name).asks_for(error(codes.MISFIT_DESCRIPTION, "")):
             return whole
         from miltext.checking.contract.fixing import fix_of
 

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.schema.proto import Model as Spec
 
-FIXED = ("mlpackage", "mlmodel")
-"""The kinds of models that are fixed; a compiled one is compiled again."""
-
 PROGRAM, DESCRIPTION = "program", "description"
 """The sides that a fix may prefer: the other one follows it."""
 
@@ -45,11 +42,11 @@ class ModelFix(NamedTuple):
 
 
 def fix_of(model: Model, prefer: str = PROGRAM) -> ModelFix | None:
-    """Return the fix of an opened package or .mlmodel; None without contradictions, and for other models.
+    """Return the fix of an opened package or .mlmodel; None without contradictions.
 
     Raise ModelError for a file that cannot be read.
     """
-    if model.kind not in FIXED or model.path is None or model.spec is None or not _contradictions(model.spec):
+    if model.path is None or model.spec is None or not _contradictions(model.spec):
         return None
     file = model_file(model.path) if model.kind == "mlpackage" else model.path
     spec = parse_spec(read_file(file), str(file))  # without the texts of overlays
