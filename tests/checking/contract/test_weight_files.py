@@ -179,7 +179,7 @@ PLACES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a folder": (replaced(Path.mkdir), codes.MISSING_WEIGHTS),
     "link to nothing": (replaced(lambda file: os.symlink("gone.bin", file)), codes.MISSING_WEIGHTS),
     "link outside": (replaced(lambda file: os.symlink(file.parents[4] / "out.bin", file)), codes.DAMAGED_WEIGHTS),
-    "a pipe": (replaced(lambda file: getattr(os, "mkfifo")(file)), codes.MISSING_WEIGHTS),  # noqa: B009 - not on Windows
+    "a pipe": (replaced(os.mkfifo), codes.MISSING_WEIGHTS),
 }
 
 
