@@ -10,6 +10,7 @@ from support.pipelines import of_text
 
 import miltext
 from miltext.checking.compiled.program import program_findings
+from miltext.checking.contract.interface import interface_findings
 from miltext.checking.findings import located
 from miltext.parsing.parser import parse_tree
 from miltext.printing.coremlc import as_coremlc
@@ -49,7 +50,8 @@ def told(spec: Model, change: Callable[[Model], object] | None = None, **words: 
     for old, new in words.items():
         text = text.replace(old, new)
     dialect = "1.3" if "program(1.3)" in text else "1.0"
-    findings = [*program_findings(miltext.parse(text), spec.specificationVersion, spec.description, dialect)]
+    described = miltext.parse(text), spec.specificationVersion, spec.description
+    findings = [*interface_findings(*described), *program_findings(*described, dialect)]
     placed = located(findings, parse_tree(text, whole=True).root)
     return [
         (f"{each.severity}: {each.message}", text[each.span.start : each.span.end].partition("(")[0])
@@ -122,44 +124,44 @@ CHANGED: dict[str, tuple[Callable[[Model], object], str, list[str]]] = {
     "a data type": (
         set_type,
         "tensor<fp32, [2]> more",
-        ["warning: the input `more` is tensor<fp32, [2]>, but by coremldata.bin int32 [2]"],
+        ["warning: the input `more` is tensor<fp32, [2]>, but by the description int32 [2]"],
     ),
     "a shape": (
         set_shape,
         "tensor<fp32, [2]> more",
-        ["warning: the input `more` is tensor<fp32, [2]>, but by coremldata.bin fp32 [3]"],
+        ["warning: the input `more` is tensor<fp32, [2]>, but by the description fp32 [3]"],
     ),
     "the size of an image": (
         set_image,
         "tensor<fp32, [1, 3, 8, 6]> image",
-        ["warning: the input `image` is tensor<fp32, [1, 3, 8, 6]>, but by coremldata.bin an image of 6 x 9, RGB"],
+        ["warning: the input `image` is tensor<fp32, [1, 3, 8, 6]>, but by the description an image of 6 x 9, RGB"],
     ),
     "an unknown color": (
         set_color,
         "tensor<fp32, [1, 3, 8, 6]> image",
-        ["warning: coremldata.bin says that `image` is an image of the unknown color space 21"],
+        ["warning: the description says that `image` is an image of the unknown color space 21"],
     ),
     "a state": (
         set_state,
         "state<tensor<fp16, [4]>> kept",
-        ["warning: the state `kept` is state<tensor<fp16, [4]>>, but by coremldata.bin a state of fp16 [5]"],
+        ["warning: the state `kept` is state<tensor<fp16, [4]>>, but by the description a state of fp16 [5]"],
     ),
     "another kind": (
         set_kind,
         "y",
-        ["warning: the output `y` is tensor<fp32, [2]>, but by coremldata.bin a number"],
+        ["warning: the output `y` is tensor<fp32, [2]>, but by the description a number"],
     ),
     "no kind": (
         lambda spec: spec.description.output[1].type.ClearField("multiArrayType"),
         "y",
-        ["warning: the output `y` is tensor<fp32, [2]>, but coremldata.bin has no type"],
+        ["warning: the output `y` is tensor<fp32, [2]>, but the description has no type"],
     ),
     "no name": (
         lambda spec: spec.description.output[1].ClearField("name"),
         HEAD,
         [
-            "warning: coremldata.bin has an output of `main` without a name",
-            "warning: coremldata.bin lacks the output `y` of `main`",
+            "warning: the description has an output of `main` without a name",
+            "warning: the description lacks the output `y` of `main`",
         ],
     ),
     "the order of outputs": (
@@ -170,15 +172,15 @@ CHANGED: dict[str, tuple[Callable[[Model], object], str, list[str]]] = {
     "what is predicted": (
         predict,
         HEAD,
-        ["warning: coremldata.bin has the predictedFeatureName `gone`, which is not an output of `main`"],
+        ["warning: the description has the predictedFeatureName `gone`, which is not an output of `main`"],
     ),
-    "one less": (take_out, HEAD, ["warning: coremldata.bin lacks the input `more` of `main`"]),
-    "one twice": (double, HEAD, ["warning: coremldata.bin has the input `more` of `main` twice"]),
+    "one less": (take_out, HEAD, ["warning: the description lacks the input `more` of `main`"]),
+    "one twice": (double, HEAD, ["warning: the description has the input `more` of `main` twice"]),
     "a lower version": (
         lower_version,
         "program",
         [
-            "warning: coremldata.bin has the specification version 8, but what is there needs 9",
+            "warning: the model has the specification version 8, but what is there needs 9",
             "warning: the compiler writes models of the specification version 8 in the dialect 1.0, and not 1.3",
         ],
     ),
@@ -186,9 +188,9 @@ CHANGED: dict[str, tuple[Callable[[Model], object], str, list[str]]] = {
         name_function,
         "program",
         [
-            "warning: coremldata.bin describes the function `other`, which model.mil lacks",
-            "warning: coremldata.bin names the default function `gone`, which it lacks",
-            "warning: coremldata.bin does not describe the function `main`",
+            "warning: the description describes the function `other`, which the program lacks",
+            "warning: the description lacks its default function, `gone`",
+            "warning: the description does not describe the function `main`",
         ],
     ),
 }
@@ -211,7 +213,7 @@ def listing(*names: str, default: str = "main") -> Callable[[Model], None]:
 
 ANOTHER = ONE[ONE.index("    func") : ONE.rindex("}")]
 TWO = ONE.replace(ANOTHER, ANOTHER + ANOTHER.replace(" main<", " more<"))
-ALONE = "warning: coremldata.bin describes the function `main`, which model.mil lacks"
+ALONE = "warning: the description describes the function `main`, which the program lacks"
 
 FUNCTIONS: dict[str, tuple[str, Callable[[Model], None] | None, list[str]]] = {
     "main": (ONE, None, []),
@@ -219,7 +221,7 @@ FUNCTIONS: dict[str, tuple[str, Callable[[Model], None] | None, list[str]]] = {
     "main among several, not listed": (
         TWO,
         None,
-        ["warning: coremldata.bin does not describe the function `more`"],
+        ["warning: the description does not describe the function `more`"],
     ),
     "several without main, not listed": (TWO.replace("main", "mein"), None, [ALONE]),
     "another name": (ONE.replace("main", "mein"), listing("mein", default="mein"), []),
@@ -228,19 +230,19 @@ FUNCTIONS: dict[str, tuple[str, Callable[[Model], None] | None, list[str]]] = {
     "one twice": (
         TWO,
         listing("main", "more", "main"),
-        ["warning: coremldata.bin describes the function `main` twice"],
+        ["warning: the description describes the function `main` twice"],
     ),
     "one more": (TWO, listing("main", "more", "gone"), [ALONE.replace("main", "gone")]),
-    "one less": (TWO, listing("main"), ["warning: coremldata.bin does not describe the function `more`"]),
+    "one less": (TWO, listing("main"), ["warning: the description does not describe the function `more`"]),
     "no default": (
         TWO,
         listing("main", "more", default=""),
-        ["warning: coremldata.bin lists functions, and does not name the default one"],
+        ["warning: the description lists functions, and does not name the default one"],
     ),
     "another default": (
         TWO,
         listing("main", "more", default="gone"),
-        ["warning: coremldata.bin names the default function `gone`, which it lacks"],
+        ["warning: the description lacks its default function, `gone`"],
     ),
 }
 
@@ -376,7 +378,7 @@ def test_several_inputs_of_flexible_shape_are_not_compared() -> None:
         other_range(spec)
         spec.description.input.add(name="another").type.multiArrayType.shapeRange.sizeRanges.add(upperBound=2)
 
-    assert found(ranged(), change) == ["warning: model.mil lacks the input `another` of `main`"]
+    assert found(ranged(), change) == ["warning: the program lacks the input `another` of `main`"]
 
 
 def test_sizes_are_compared_whatever_their_keys_are() -> None:

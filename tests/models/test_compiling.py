@@ -285,7 +285,7 @@ def test_versions_that_were_not_seen_need_leave(version: int, tmp_path: Path) ->
     *low, told = miltext.build(open_model(tmp_path / "In.mlpackage"), tmp_path / "C.mlmodelc", allow_unproven=True)
     assert (told.code, f"version {version}" in told.notes[0].message) == ("MIL214", True)
     assert [each.message for each in low] == (
-        ["coremldata.bin has the specification version 5, but what is there needs 7"] if version < 7 else []
+        ["the model has the specification version 5, but what is there needs 7"] if version < 7 else []
     )
 
 

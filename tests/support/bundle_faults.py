@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import miltext
-from miltext.checking.compiled.bundles import bundle_findings
+from miltext.checking.contract.whole import bundle_files, contract_findings, stage_findings, whole_findings
 from miltext.compiled.analytics import HASH, NAME, parse_analytics
 from miltext.compiled.coremldata import layout
 from miltext.containers.opening import open_model
-from miltext.pipelines.faults import faults_in
 from miltext.schema.proto import ModelDescription
+from miltext.schema.proto.kinds import PROGRAM
 
 
 class Fault(NamedTuple):
@@ -74,11 +74,14 @@ def told(bundle: Path, with_text: bool = True) -> Counter[str]:
     found: Counter[str] = Counter()
     try:
         whole = open_model(bundle)
-        stages = [whole, *(stage.model for stage in whole.stages() if stage.model.type == "mlProgram")]
-        for model in stages:
-            for file in bundle_findings(model):
-                found.update(f"{each.code} {each.severity} {each.message}" for each in file.diagnostics)
-        found.update(fault.message for fault in faults_in(whole))
+        files = whole_findings(whole)
+        for stage in whole.stages():
+            files += bundle_files(stage.model) if stage.model.type == PROGRAM else []
+        for stage in whole.programs():
+            files += stage_findings(stage.model)
+            found.update(f"{each.code} {each.severity} {each.message}" for each in contract_findings(stage.model))
+        for file in files:
+            found.update(f"{each.code} {each.severity} {each.message}" for each in file.diagnostics)
         for stage in whole.select_all() if with_text else ():
             found.update(f"{each.code} {each.message}" for each in miltext.check(stage.model.text or ""))
     except miltext.MiltextError as failure:

@@ -130,8 +130,10 @@ def examine(
     said: list[Finding] = []
     text_or_program: str | Message
     if isinstance(subject, Model):
-        with suppress(ParseError):  # coremltools reports nothing about a text that does not parse
-            said = loader_findings(subject) if with_coremltools else []
+        from miltext.checking.contract.whole import contract_findings
+
+        with suppress(ParseError):  # nothing is reported about a text that does not parse
+            said = [*contract_findings(subject), *(loader_findings(subject) if with_coremltools else ())]
         text_or_program = subject.program if subject.text is None else subject.text
     else:
         text_or_program = subject
@@ -146,18 +148,13 @@ def examine(
 
 
 def _around(subject: object) -> list[Diagnostic]:
-    """Return contradictions in the files of a compiled model or of a package."""
+    """Return the findings in the files around the programs of a model, without places."""
     if not isinstance(subject, Model):
         return []
-    if subject.is_compiled:
-        from miltext.checking.compiled.bundles import bundle_findings
+    from miltext.checking.contract.whole import stage_findings, whole_findings
 
-        return [found._replace(span=None) for file in bundle_findings(subject) for found in file.diagnostics]
-    if subject.overlays is None:
-        return []
-    from miltext.checking.packages import package_findings
-
-    return [found for file in package_findings(subject, subject.overlays) for found in file.diagnostics]
+    files = [*whole_findings(subject), *stage_findings(subject)]
+    return [found._replace(span=None) for file in files for found in file.diagnostics]
 
 
 def _compiled(subject: object) -> Program | None:

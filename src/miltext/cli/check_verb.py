@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -204,13 +203,14 @@ class CheckRun:
 
     def reports(self, each: Input) -> Iterator[Report]:
         """Yield the findings in each program of a file or model, and before them the findings around it."""
+        from miltext.checking.contract.whole import whole_findings
         from miltext.diagnostics.reports import Report
 
         around: list[Report] = []
         programs: Iterable[Report]
         try:
             whole = open_whole(each.name)
-            around = [Report(whole.name, _connections(whole), None), *self._in_bundle(whole), *_in_package(whole)]
+            around = [Report(*each) for each in whole_findings(whole, self.source)]
             stages = whole.select_all()
         except MiltextError as error:
             programs = [_refused(error, each.name, passed_over=each.found)]
@@ -228,20 +228,12 @@ class CheckRun:
                 yield report._replace(diagnostics=found)
 
     def _of_stage(self, stage: Stage, name: str) -> Iterator[Report]:
-        if stage.place:
-            yield from self._chosen((_named(each, stage) for each in self._in_bundle(stage.model)), name)
-        yield _named(self._checked(stage.model, name), stage)
-
-    def _in_bundle(self, model: Model) -> list[Report]:
-        """Return the mismatches around the programs of a compiled model, file by file."""
+        from miltext.checking.contract.whole import bundle_files, stage_findings
         from miltext.diagnostics.reports import Report
-        from miltext.schema.proto.kinds import PROGRAM
 
-        if not model.is_compiled or (model.type != PROGRAM and not model.is_pipeline):
-            return []
-        from miltext.checking.compiled.bundles import bundle_findings
-
-        return [Report(file.path, file.diagnostics, file.text) for file in bundle_findings(model, self.source)]
+        files = [*(bundle_files(stage.model, self.source) if stage.place else ()), *stage_findings(stage.model)]
+        yield from self._chosen((_named(Report(*each), stage) for each in files), name)
+        yield _named(self._checked(stage.model, name), stage)
 
     def _checked(self, model: Model, name: str) -> Report:
         from miltext.checking.fixing import is_fixable
@@ -304,33 +296,6 @@ def _named(report: Report, stage: Stage) -> Report:
     """Return a report that names its model in the pipeline."""
     name = stage.name if report.path == stage.model.name else report.path
     return report._replace(model=stage.place, title=stage.title, name=name)
-
-
-def _in_package(whole: Model) -> list[Report]:
-    """Return the findings around the model of a package, file by file."""
-    if whole.overlays is None:
-        return []
-    from miltext.checking.packages import package_findings
-    from miltext.diagnostics.reports import Report
-
-    with suppress(MiltextError):  # of an unreadable model, which is reported by itself
-        return [Report(file.path, file.diagnostics, file.text) for file in package_findings(whole, whole.overlays)]
-    return []
-
-
-def _connections(whole: Model) -> list[Diagnostic]:
-    """Return the mismatches between the models of a pipeline.
-
-    A failure to find them is reported with the model that causes it.
-    """
-    if not whole.is_pipeline:
-        return []
-    from miltext.files.refusals import refusal
-    from miltext.pipelines.faults import faults_in
-
-    with suppress(MiltextError):
-        return [refusal(fault.code, fault.message).diagnostics[0] for fault in faults_in(whole)]
-    return []
 
 
 def _refused(error: MiltextError, name: str, *, passed_over: bool = False) -> Report:

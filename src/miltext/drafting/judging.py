@@ -84,11 +84,11 @@ def judge_compiled(new: NewModel, output: Path, choices: BuildChoices) -> Iterat
     """
     if not choices.check or output.suffix.lower() != COMPILED:
         return
-    from miltext.checking.compiled.program import description_findings
+    from miltext.checking.contract.interface import interface_findings
 
     for index, spec in enumerate(models_with_programs(new.spec)):
         where = f"the model {index}: " if new.spec is not spec else ""
-        for found in description_findings(spec.mlProgram, spec.specificationVersion, spec.description):
+        for found in interface_findings(spec.mlProgram, spec.specificationVersion, spec.description):
             yield warning(found.code, f"{where}{found.message}", None, COMPILED_SO)
 
 

@@ -1,4 +1,4 @@
-"""Contradictions in a compiled model between its program, its description, its stated facts and its weights."""
+"""Contradictions in the files of a compiled model between its description and its stated facts."""
 
 from __future__ import annotations
 
@@ -10,19 +10,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from miltext.building.compiling.other_files import other_files
 from miltext.checking.compiled.analytics import source_findings, table_findings
 from miltext.checking.compiled.json_places import places
 from miltext.checking.compiled.layouts import layout_findings, name_findings, unknown_fields
 from miltext.checking.compiled.metadata import unlike
-from miltext.checking.compiled.program import program_findings
-from miltext.checking.compiled.weights import weight_findings
-from miltext.checking.findings import located
+from miltext.checking.contract.files import FileFindings
 from miltext.compiled.analytics import FILE_NAME as ANALYTICS
 from miltext.compiled.analytics import counts
-from miltext.compiled.coremldata import FILE_NAME, NAMES, TEXT, layout, parse_names
+from miltext.compiled.coremldata import FILE_NAME, NAMES, layout, parse_names
 from miltext.compiled.metadata_json import FILE_NAME as METADATA
 from miltext.compiled.stated import MOST, stated
 from miltext.containers.bundle import BundleModel
@@ -33,14 +31,12 @@ from miltext.files.contents import pipeline_of, read_inside
 from miltext.files.refusals import refusal
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
-from miltext.syntax.lexer import dialect_of
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
     from miltext.compiled.coremldata import CoremlData
     from miltext.compiled.stated import CompiledFacts, CompiledSource
     from miltext.models.model import Model
-    from miltext.schema.proto import Program
 
 
 STAGE = re.compile(r"model\d+")
@@ -48,14 +44,6 @@ STAGE = re.compile(r"model\d+")
 
 _MOST_NAMED = 10
 """The number of unknown files named in a note."""
-
-
-class FileFindings(NamedTuple):
-    """The findings in one file of a model's folder, and the text of it that their places refer to."""
-
-    path: str
-    diagnostics: list[Diagnostic]
-    text: str | None
 
 
 Told = tuple[str, "Diagnostic"]
@@ -93,16 +81,11 @@ class _Check:
         yield from self._analytics()
         if self.bundle.is_pipeline:
             yield from self._pipeline()
-        if self._program is not None:
-            yield from self._program_and_description(self._program)
-            yield from weight_findings(self._program, self.bundle.model_path)
         if not self._is_stage:
             yield from self._other_files()
 
     def text(self, name: str) -> str | None:
         """Return the text to which places in a file refer."""
-        if name == TEXT:
-            return self.bundle.text
         return self._metadata_text if name == METADATA else None
 
     # ---- the files present
@@ -114,12 +97,6 @@ class _Check:
         return folder != Path(os.path.abspath(self.bundle.path or folder)) or (
             STAGE.fullmatch(folder.name) is not None and is_bundle(folder.parent)
         )
-
-    @cached_property
-    def _program(self) -> Program | None:
-        with suppress(MiltextError):  # reported at the text
-            return self.bundle.program if self.bundle.type == PROGRAM else None
-        return None
 
     @cached_property
     def _spec(self) -> Spec | None:
@@ -196,14 +173,6 @@ class _Check:
                 yield ANALYTICS, told
             for told in source_findings(tables, self.source):
                 yield ANALYTICS, told
-
-    def _program_and_description(self, program: Program) -> Iterator[Told]:
-        stored, text = self.bundle.stored, self.bundle.text or ""
-        if isinstance(stored, ModelError):
-            return
-        found = [*program_findings(program, stored.specification_version, stored.description, dialect_of(text))]
-        for told in located(found, text):
-            yield TEXT, told
 
     # ---- the folder
 

@@ -118,22 +118,22 @@ MISFIT_METADATA = code(
     "compile the model again, or build it: `miltext build Model.mlmodelc -o New.mlmodelc`",
 )
 MISFIT_ANALYTICS = code("MIL262", "analytics do not match the model", WARNING, "compile the package again")
-DAMAGED_COMPILED_WEIGHTS = code(
-    "MIL263", "damaged weights in a compiled model", ERROR, "fetch the whole model, or compile it again"
+DAMAGED_WEIGHTS = code(
+    "MIL263", "damaged weight file", ERROR, "fetch the whole model again, or build it from its source"
 )
-MISSING_COMPILED_WEIGHTS = code(
+MISSING_WEIGHTS = code(
     "MIL264",
-    "missing weight file in a compiled model",
+    "weight file of a model is missing",
     ERROR,
     "fetch the whole model, or run `git lfs pull` in its repository. `miltext check --ignore MIL264` checks a "
     "copy that is kept without its weights",
 )
-MISFIT_COMPILED_DESCRIPTION = code(
+MISFIT_DESCRIPTION = code(
     "MIL265",
-    "description does not match the compiled program",
+    "description does not match the program",
     ERROR,
-    "compile the model again. If its program was edited, build it: `miltext build Model.mlmodelc -o "
-    "New.mlmodelc`. If a package's own description does not match, give another with `--description`",
+    "give the model another description: `miltext describe Model.mlpackage`, edit its text, and `miltext build "
+    "Model.mlpackage --description TEXT -o New.mlpackage`. Compile a compiled model again",
 )
 MISFIT_COMPILED_PIPELINE = code(
     "MIL266",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from miltext.building.compiling.other_files import other_items
-from miltext.checking.compiled.bundles import FileFindings
+from miltext.checking.contract.files import FileFindings
 from miltext.diagnostics import Diagnostic, codes, warning
 from miltext.diagnostics.wording import listed
 from miltext.models.manifest import DATA, MANIFEST

@@ -1,0 +1,100 @@
+"""The rules of a whole model: all that must agree between its files, apart from the rules of its programs.
+
+`whole_findings` are around all programs: between the stages of a pipeline, in the manifest and in the files of a
+compiled model. `stage_findings` are around one program: in its weight files, and in the files of a compiled stage.
+`contract_findings` are in one program, which its description must match.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from miltext.checking.contract.files import FileFindings
+from miltext.diagnostics import MiltextError
+from miltext.files.writing import WITH_DESCRIPTION
+from miltext.schema.proto.kinds import PROGRAM
+from miltext.syntax.lexer import dialect_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from miltext.checking.findings import Finding
+    from miltext.compiled.stated import CompiledSource
+    from miltext.models.model import Model
+
+
+def whole_findings(whole: Model, source: CompiledSource | None = None) -> list[FileFindings]:
+    """Return the findings around the programs of an opened model, file by file.
+
+    The analytics of a compiled model should name the `source`, if known. A program that cannot be read has no findings
+    here.
+    """
+    if whole.kind not in WITH_DESCRIPTION:
+        return []
+    found = [*_connections(whole), *bundle_files(whole, source)]
+    if whole.overlays is not None:
+        from miltext.checking.contract.packages import package_findings
+
+        with suppress(MiltextError):  # of an unreadable model, which is reported by itself
+            found += package_findings(whole, whole.overlays)
+    return found
+
+
+def stage_findings(model: Model) -> list[FileFindings]:
+    """Return the findings around one program of a model, file by file: in its weight files."""
+    if model.kind not in WITH_DESCRIPTION:
+        return []
+    from miltext.checking.contract.weights import weight_findings
+
+    with suppress(MiltextError):  # reported at the program
+        return weight_findings(model)
+    return []
+
+
+def contract_findings(model: Model) -> Iterator[Finding]:
+    """Yield the contradictions between the program of a model and its description, at places of the program."""
+    if model.kind not in WITH_DESCRIPTION or (model.is_compiled and not _is_described(model)):
+        return
+    description, version = model.description, model.specification_version
+    if description is None or version is None:
+        return
+    from miltext.checking.contract.interface import interface_findings
+
+    yield from interface_findings(model.program, version, description)
+    if model.is_compiled:
+        from miltext.checking.compiled.program import program_findings
+
+        yield from program_findings(model.program, version, description, dialect_of(model.text or ""))
+
+
+def _is_described(model: Model) -> bool:
+    """Return whether the description of a compiled model is the file that Core ML reads."""
+    from miltext.containers.bundle import BundleModel
+
+    return isinstance(model, BundleModel) and model.is_described
+
+
+def bundle_files(model: Model, source: CompiledSource | None = None) -> list[FileFindings]:
+    """Return the findings in the files of a compiled model, or of a compiled stage; none for another model."""
+    if not model.is_compiled or (model.type != PROGRAM and not model.is_pipeline):
+        return []
+    from miltext.checking.compiled.bundles import bundle_findings
+
+    return bundle_findings(model, source)
+
+
+def _connections(whole: Model) -> Iterator[FileFindings]:
+    """Yield the mismatches between the models of a pipeline.
+
+    A failure to find them is reported with the model that causes it.
+    """
+    if not whole.is_pipeline:
+        return
+    from miltext.files.refusals import refusal
+    from miltext.pipelines.faults import faults_in
+
+    with suppress(MiltextError):
+        found = [refusal(fault.code, fault.message).diagnostics[0] for fault in faults_in(whole)]
+        if found:
+            yield FileFindings(whole.name, found, None)
