@@ -87,9 +87,10 @@ def _dropped(case: Case) -> str:
 @contradiction("pipelines", "two stages exchanged", "a stage takes what an earlier one gives")
 def _exchanged(case: Case) -> str:
     _, _, name = _between(case)
-    stages = [type(each).FromString(each.SerializeToString()) for each in case.pipeline.models]
-    del case.pipeline.models[:]
-    case.pipeline.models.extend(reversed(stages))
+    models = case.pipeline.models
+    kept = [type(each).FromString(each.SerializeToString()) for each in models]
+    del models[:]
+    models.extend(reversed(kept))
     return f"`{name}` is taken before it is given"
 
 

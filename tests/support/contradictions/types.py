@@ -125,7 +125,7 @@ def _range_of_fixed(case: Case) -> str:
 
 
 def _ranged(array: Any) -> bool:
-    return array.WhichOneof("ShapeFlexibility") == "shapeRange"
+    return bool(array.WhichOneof("ShapeFlexibility") == "shapeRange")
 
 
 def _open(case: Case) -> tuple[Any, Any, int]:
@@ -186,7 +186,7 @@ def _declared(case: Case, name: str) -> Any:
 
 
 def _enumerated(array: Any) -> bool:
-    return array.WhichOneof("ShapeFlexibility") == "enumeratedShapes"
+    return bool(array.WhichOneof("ShapeFlexibility") == "enumeratedShapes")
 
 
 @contradiction("interface", "an enumeration without the default shape", "the default shape is one of those enumerated")
