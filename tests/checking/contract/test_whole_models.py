@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from conftest import corpus_files
 from support.commands import miltext
-from support.model_checks import Reported, reported, reported_of_programs
+from support.model_checks import reported, reported_of_programs
 from support.whole_models import TORCH, WHOLE, whole
 
 from miltext.containers.opening import open_model
