@@ -18,7 +18,7 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from support.contradictions.judging import CONTRADICTIONS, EQUIVALENT, Judged, draw, figure
+from support.contradictions.drawing import CONTRADICTIONS, EQUIVALENT, Judged, draw, figure
 from support.whole_models import TORCH, WHOLE, whole
 
 LEAST = 98

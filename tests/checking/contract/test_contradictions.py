@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from support.contradictions.judging import CONTRADICTIONS, EQUIVALENT, Judged, draw, judge
+from support.contradictions.drawing import CONTRADICTIONS, EQUIVALENT, Judged, draw, judge
 from support.whole_models import MADE, whole
 
 SEED = 31

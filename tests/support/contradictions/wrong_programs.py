@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from support.contradictions.case import Case, Inapplicable, contradiction, equivalent
-from support.contradictions.features import BOTH
-from support.contradictions.types import SAME, SIZES
+from support.contradictions.contradicted import Case, Inapplicable, contradiction, equivalent
+from support.contradictions.wrong_features import BOTH
+from support.contradictions.wrong_types import SAME, SIZES
 
 from miltext.schema.proto import Argument
 from miltext.schema.walk import messages

@@ -11,11 +11,18 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from support.contradictions import features, manifests, programs, stages, types, weights
-from support.contradictions.case import CONTRADICTIONS, EQUIVALENT, Case, Inapplicable, Way
+from support.contradictions import (
+    wrong_features,
+    wrong_manifests,
+    wrong_programs,
+    wrong_stages,
+    wrong_types,
+    wrong_weights,
+)
+from support.contradictions.contradicted import CONTRADICTIONS, EQUIVALENT, Case, Inapplicable, Way
 from support.model_checks import Reported, reported
 
-ROOMS = (features, types, weights, manifests, stages, programs)
+ROOMS = (wrong_features, wrong_types, wrong_weights, wrong_manifests, wrong_stages, wrong_programs)
 """The modules that fill the tables."""
 
 

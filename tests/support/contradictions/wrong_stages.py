@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from support.contradictions.case import Case, contradiction, is_array, some
+from support.contradictions.contradicted import Case, contradiction, is_array, some
 
 from miltext.schema.features import ELEMENTS
 from miltext.schema.proto import Argument
@@ -165,13 +165,25 @@ def _version(case: Case) -> str:
     return "the pipeline has the version 3"
 
 
-@contradiction("pipelines", "a ghost input", "nothing takes it")
-def _ghost_input(case: Case) -> str:
+@contradiction("pipelines", "a ghost output", "an output of a pipeline is one of a stage")
+def _ghost_output(case: Case) -> str:
     _ = case.pipeline
-    entry = case.spec.description.input.add(name="ghost")
+    entry = case.spec.description.output.add(name="ghost")
     entry.type.multiArrayType.dataType = ELEMENTS["fp32"]
     entry.type.multiArrayType.shape.append(1)
-    return "the pipeline takes a `ghost`"
+    return "the pipeline gives a `ghost`"
+
+
+@contradiction("pipelines", "a stage without a version", "PipelineValidator.cpp: each stage is valid by itself")
+def _stage_version(case: Case) -> str:
+    case.pick(case.pipeline.models).specificationVersion = 0
+    return "a stage has the version 0"
+
+
+@contradiction("pipelines", "an updatable stage", "PipelineValidator.cpp: only in an updatable pipeline")
+def _updatable(case: Case) -> str:
+    case.pick(case.pipeline.models).isUpdatable = True
+    return "a stage is updatable"
 
 
 @contradiction("pipelines", "a prediction that no stage gives", "a predicted feature is an output")

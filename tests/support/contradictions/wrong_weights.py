@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from support.containers import LFS
-from support.contradictions.case import Case, Inapplicable, contradiction, equivalent
+from support.contradictions.contradicted import Case, Inapplicable, contradiction, equivalent
 
 from miltext.schema.dtypes import BY_BLOB
 from miltext.schema.walk import Held

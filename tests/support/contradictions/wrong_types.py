@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from support.contradictions.case import Case, Inapplicable, contradiction, equivalent, is_array, is_fixed, some
+from support.contradictions.contradicted import Case, Inapplicable, contradiction, equivalent, is_array, is_fixed, some
 
 from miltext.schema.features import COLORS, DEFAULT_FIELDS, ELEMENTS
 from miltext.schema.proto import ArrayFeatureType
@@ -254,6 +254,22 @@ def _other_default(case: Case) -> str:
     return f"`{entry.name}` has a {other}"
 
 
+@contradiction("interface", "no input that is required", "InterfaceValidators.cpp: one of the inputs is not optional")
+def _all_optional(case: Case) -> str:
+    inputs = case.model.description.input
+    for entry in some(inputs):
+        entry.type.isOptional = True
+    return f"{', '.join(f'`{entry.name}`' for entry in inputs)} are optional"
+
+
+@contradiction("interface", "an enumeration beside a range", "Core ML refuses a mixture of the two")
+def _mixture(case: Case) -> str:
+    some(each for each in case.described.input if is_array(each) and _ranged(each.type.multiArrayType))
+    entry, array = case.array("input", where=is_fixed)
+    array.enumeratedShapes.shapes.add().shape.extend(array.shape)
+    return f"`{entry.name}` has an enumeration"
+
+
 # ---- images
 
 
@@ -279,6 +295,8 @@ def _image_turned(case: Case) -> str:
 @contradiction("images", "no height or width", "an image has a size")
 def _image_nothing(case: Case) -> str:
     entry, image = case.image("input", "output")
+    if image.WhichOneof("SizeFlexibility"):
+        raise Inapplicable
     setattr(image, case.pick(["height", "width"]), 0)
     return f"`{entry.name}` has no size"
 
@@ -404,7 +422,60 @@ def _input_state(case: Case) -> str:
     return f"the input `{entry.name}` has the type of a state"
 
 
+@contradiction("states", "an optional state", "InterfaceValidators.cpp: a state is not optional")
+def _state_optional(case: Case) -> str:
+    entry, _ = _state(case)
+    entry.type.isOptional = True
+    return f"the state `{entry.name}` is optional"
+
+
+@contradiction("states", "a flexible state", "InterfaceValidators.cpp: a state has one shape")
+def _state_flexible(case: Case) -> str:
+    entry, array = _state(case)
+    kind = case.pick(["enumeratedShapes", "shapeRange"])
+    getattr(array, kind).SetInParent()
+    return f"the state `{entry.name}` has an {kind}"
+
+
+@contradiction("states", "a default of a state", "InterfaceValidators.cpp: a state has no default value")
+def _state_default(case: Case) -> str:
+    entry, array = _state(case)
+    array.floatDefaultValue = 1
+    return f"the state `{entry.name}` has a default"
+
+
+@contradiction("states", "a state without a shape", "InterfaceValidators.cpp: a state has a shape")
+def _state_shapeless(case: Case) -> str:
+    entry, array = _state(case)
+    array.ClearField("shape")
+    return f"the state `{entry.name}` has no shape"
+
+
 # ---- any value is right
+
+
+@equivalent("interface", "an enumeration without a shape of its own", "FeatureTypes.proto: the first is the default")
+def _enumerated_alone(case: Case) -> str:
+    entry, array = case.array("input", where=_enumerated)
+    array.ClearField("shape")
+    return f"`{entry.name}` has its enumeration alone"
+
+
+@equivalent("interface", "a range without a shape of its own", "FeatureTypes.proto: the lower bounds are the default")
+def _ranged_alone(case: Case) -> str:
+    entry, array = case.array("input", where=_ranged)
+    array.ClearField("shape")
+    return f"`{entry.name}` has its ranges alone"
+
+
+@equivalent("images", "a flexible image without a size of its own", "InterfaceValidators.cpp: the sizes give one")
+def _image_alone(case: Case) -> str:
+    entry, image = case.image("input")
+    if not image.WhichOneof("SizeFlexibility"):
+        raise Inapplicable
+    image.ClearField("width")
+    image.ClearField("height")
+    return f"`{entry.name}` has its sizes alone"
 
 
 @equivalent("interface", "a narrower range", "a model may take less than its program can")

@@ -9,8 +9,8 @@ import json
 import shutil
 from typing import Any
 
-from support.contradictions.case import Case, Inapplicable, contradiction, equivalent
-from support.contradictions.weights import any_record
+from support.contradictions.contradicted import Case, Inapplicable, contradiction, equivalent
+from support.contradictions.wrong_weights import any_record
 
 PACKAGE = "ModelPackage.cpp validates the manifest"
 ITEMS = "each item is a file or folder below Data, with one path"

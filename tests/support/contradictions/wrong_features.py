@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from support.contradictions.case import Case, Inapplicable, contradiction, equivalent, some
+from support.contradictions.contradicted import Case, Inapplicable, contradiction, equivalent, some
 
 from miltext.schema.features import PREDICTIONS
 from miltext.schema.function_io import SIDES
@@ -83,7 +83,7 @@ def _exchanged(case: Case) -> str:
 
 @contradiction("interface", "on another side", "an input is no output, and a state is neither")
 def _moved(case: Case) -> str:
-    side, other = case.random.sample(SIDES, 2)
+    side, other = case.pick((a, b) for a in SIDES for b in SIDES if a != b and (a, b) != ("state", "input"))
     entry = case.entry(side)
     getattr(case.described, other).add().CopyFrom(entry)
     getattr(case.described, side).remove(entry)
@@ -98,7 +98,7 @@ def _moved(case: Case) -> str:
 def _ghost_prediction(case: Case) -> str:
     field = case.pick(PREDICTIONS)
     setattr(case.described, field, "nothing")
-    return f"{field} is `nothing`"
+    return f"the description has the {field} `nothing`"
 
 
 @contradiction(
@@ -145,6 +145,14 @@ def _other_keys(case: Case) -> str:
 
 def _classify(case: Case) -> Any:
     return case.pick(each for each in case.block.operations if each.type == "classify")
+
+
+@contradiction("classifiers", "probabilities without a label", "a classifier has a predicted feature")
+def _no_label(case: Case) -> str:
+    if not case.described.predictedProbabilitiesName:
+        raise Inapplicable
+    case.described.ClearField("predictedFeatureName")
+    return f"predictedProbabilitiesName is `{case.described.predictedProbabilitiesName}`, without a label"
 
 
 @contradiction("classifiers", "a class less", "there is one probability for each class")
@@ -230,6 +238,23 @@ def _features_beside(case: Case) -> str:
     return f"the description has `{entry.name}` beside its functions"
 
 
+@contradiction("functions", "a prediction beside functions", "Model.proto: with functions, the model's own are unused")
+def _prediction_beside(case: Case) -> str:
+    field = case.pick(PREDICTIONS)
+    setattr(_listed(case), field, "nothing")
+    return f"the description has the {field} `nothing` beside its functions"
+
+
+@contradiction(
+    "functions", "a default function without functions", "InterfaceValidators.cpp: it is one of the functions"
+)
+def _lone_default(case: Case) -> str:
+    if case.model.description.functions:
+        raise Inapplicable
+    case.model.description.defaultFunctionName = "main"
+    return "the default function is `main`, of no list"
+
+
 @contradiction("functions", "functions of a single-function version", "functions are from specification 9 on")
 def _functions_too_early(case: Case) -> str:
     _listed(case)
@@ -260,7 +285,21 @@ def _no_version(case: Case) -> str:
     return f"the specification version is {case.model.specificationVersion}"
 
 
+@contradiction("versions", "an ML Program that can be updated", "InterfaceValidators.cpp: no ML Program can")
+def _updatable(case: Case) -> str:
+    case.model.isUpdatable = True
+    return "isUpdatable is set"
+
+
 # ---- any value is right
+
+
+@equivalent("interface", "a state among the inputs", "InterfaceTests.cpp: as older coremltools wrote them")
+def _state_among_inputs(case: Case) -> str:
+    entry = case.entry("state")
+    case.described.input.add().CopyFrom(entry)
+    case.described.state.remove(entry)
+    return f"the state `{case.described.input[-1].name}` is described as an input"
 
 
 @equivalent("interface", "the order of features", "features are found by their names")
