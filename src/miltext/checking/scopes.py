@@ -221,7 +221,7 @@ class _Names:
         return Finding(
             path,
             codes.VALUE_OF_OTHER_BLOCK,
-            f"{named(name)} is defined in another block and not seen from here",
+            f"{named(name)} is defined in another block, and is not visible here",
             remark,
         )
 
