@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import miltext
-from miltext.checking.contract.whole import bundle_files, contract_findings, stage_findings, whole_findings
+from miltext.checking.contract.whole import bundle_files, contract_findings, whole_findings
 from miltext.compiled.analytics import HASH, NAME, parse_analytics
 from miltext.compiled.coremldata import layout
 from miltext.containers.opening import open_model
@@ -82,7 +82,6 @@ def told(bundle: Path, with_text: bool = True) -> Counter[str]:
         for stage in whole.stages():
             files += bundle_files(stage.model) if stage.model.type == PROGRAM else []
         for stage in whole.programs():
-            files += stage_findings(stage.model)
             found.update(f"{each.code} {each.severity} {each.message}" for each in contract_findings(stage.model))
         for file in files:
             found.update(f"{each.code} {each.severity} {each.message}" for each in file.diagnostics)
