@@ -265,10 +265,10 @@ class CheckRun:
                 yield report._replace(diagnostics=found)
 
     def _of_stage(self, stage: Stage, name: str) -> Iterator[Report]:
-        from miltext.checking.contract.whole import bundle_files, stage_findings
+        from miltext.checking.contract.whole import bundle_files
         from miltext.diagnostics.reports import Report
 
-        files = [*(bundle_files(stage.model, self.source) if stage.place else ()), *stage_findings(stage.model)]
+        files = bundle_files(stage.model, self.source) if stage.place else ()
         yield from self._chosen((_named(Report(*each), stage) for each in files), name)
         yield _named(self._checked(stage.model, name), stage)
 
