@@ -44,7 +44,7 @@ Exit status: 0 the part is written, warnings or not; 1 the cut is impossible, an
     "inputs",
     multiple=True,
     metavar="VALUE",
-    help="A value that becomes an input of the part; several times for several.",
+    help="A value that becomes an input of the part; may be repeated.",
 )
 @click.option(
     "-o",

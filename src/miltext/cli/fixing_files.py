@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from miltext.cli.habits import option_value
 from miltext.cli.streams import fail, tell, unified, write_back, write_text
 
 if TYPE_CHECKING:
+    from miltext.checking.contract.fixing import ModelFix
     from miltext.checking.fixing import Mended
     from miltext.checking.verifier import Checked
     from miltext.diagnostics import Diagnostic
@@ -59,6 +60,35 @@ class Fixing:
             return mended.diagnostics, mended.text
         return found(text), text
 
+    def fix_description(self, model: Model, fix: ModelFix, *, unsafe: bool) -> bool:
+        """Fix the contradictions between a model's description and its program; return whether its file was written.
+
+        A fix that loses facts of the description is applied only if `unsafe` ones are.
+        """
+        from miltext.checking.contract.fixing import texts_of, write
+
+        reason = fix.reason or (_listed(fix.losses) if fix.losses and not unsafe else "")
+        if reason:
+            click.echo(f"miltext: {model.name}: not fixed: {reason}", err=True)
+            return False
+        if self.diff:
+            before, after = texts_of(model, fix)
+            write_text("-", unified(f"{model.name} (description)", before, after, "fixed"), "diff")
+            self.changed = True
+            self.fixed += fix.solved
+            return False
+        try:
+            write(fix)
+        except OSError as failure:
+            click.echo(f"miltext: {model.name}: not written: {failure.strerror or failure}", err=True)
+            self.failed = True
+            return False
+        self.fixed += fix.solved
+        self.written.append(str(fix.file))
+        for loss in fix.losses:
+            tell(f"miltext: {model.name}: {loss}")
+        return True
+
     def _settled(self, model: Model, mended: Mended) -> bool:
         """Show or write a fixed text; return whether that succeeded."""
         before = model.text or ""
@@ -75,12 +105,16 @@ class Fixing:
         return True
 
 
+def _listed(losses: Sequence[str]) -> str:
+    return f"{'; '.join(losses)}; --unsafe-fixes does it nevertheless"
+
+
 def _say_what_is_left(name: str, mended: Mended) -> None:
     """Report the suggestions that were not applied, though they were selected."""
     from miltext.checking.fixing import MOST_CHECKS
 
     if mended.useless is None:
-        tell(f"miltext: {name}: stopped after {MOST_CHECKS} checks; run it again, there may be more")
+        tell(f"miltext: {name}: stopped after {MOST_CHECKS} checks; run it again for further fixes")
     elif mended.useless:
         what = "1 suggestion was" if mended.useless == 1 else f"{mended.useless} suggestions were"
         tell(f"miltext: {name}: {what} not applied: the text would be no better")
@@ -99,7 +133,10 @@ def _not_fixable(model: Model) -> str | None:
     if model.is_compiled:
         return "it is the text of a compiled model; fix a copy, or the source model"
     if not is_text(model):
-        return "only a .mil text is; `miltext print` writes the model's, and `miltext build` makes a model of it again"
+        return (
+            "only a .mil text can be fixed; `miltext print` writes the text of a model, and `miltext build` makes a "
+            "model from a text"
+        )
     if is_sidecar(model.name):
         return "it is a sidecar, which `miltext sidecar` makes from its model"
     if model.path is not None and is_stream(Path(model.path)):

@@ -53,7 +53,7 @@ _NO_DRAFT = "infer takes the text of a draft, a .mil, and {}; `miltext print` wr
 def command(draft: str, output: str, anew: bool, **options: bool) -> None:
     """Add the types that DRAFT, a .mil, omits: of outputs (`y = ...`) and of literals (`axis = 1`).
 
-    The result is canonical MIL text; comments and numbers are kept as they are. It contains the author's text, and
+    The result is canonical MIL text; comments and numbers are kept as they are. It contains the text of DRAFT, and
     types; a head such as `program(1.3) $draft(names, consts)` adds more, as the options do. All problems are reported
     as by `miltext check`. `-` or nothing, in a pipe, is standard input.
 

@@ -92,8 +92,8 @@ function_option = click.option("--function", metavar="NAME", help="The function 
     "--weights",
     multiple=True,
     metavar="DIR|NAME=FILE",
-    help="The place of weight files that a text names and the model of --from lacks: a folder or model, or a file for "
-    "a name in the text; may be repeated.  [a text's folder]",
+    help="The place of weight files, for a text without --from or for files that the model of --from lacks: a folder "
+    "or model, or a file for a name in the text; may be repeated.  [a text's folder]",
 )
 @declared(BuildOptions, "externalize", "description", "prune_weights", "ranges")
 @format_option
@@ -118,8 +118,8 @@ def build(
     """Write MODEL, usually an edited text, as an .mlpackage, .mlmodel or .mlmodelc.
 
     With --from, the description, the metadata and the weights are those of that model; --description replaces the
-    description. A compiled .mlmodelc becomes a package again. Without these, the description is made from the types. A
-    draft is completed first, as by `miltext infer`.
+    description. A compiled .mlmodelc becomes a package. A program without a model gets a description made from its
+    types. A draft is completed first, as by `miltext infer`.
 
     An .mlmodelc is written as Apple's compiler writes it; constructs that no known output of the compiler contains are
     refused.
