@@ -187,7 +187,7 @@ def _check_text(
         broken = _check_broken(text, arrays, undescribed, keep=keep)
         if broken.read and broken.types and told and originals and not errors_in(broken.diagnostics):
             whole = broken.types.written()
-            told = broken.read.told(whole.told(program_of(whole.text, originals)[1]))
+            told = broken.read.relocated(whole.relocated(program_of(whole.text, originals)[1]))
         return broken._replace(diagnostics=in_order([*told, *broken.diagnostics]))
     findings = [*verify(program, dialect_of(text), arrays=arrays, undescribed=undescribed), *said]
     found = located(findings, text)
@@ -222,7 +222,7 @@ def check_read(
         stopping = located(types.stopping(joined), read.root)
     if "defaults" in marker_words(read.root):
         found = without_defaults(found)
-    return CheckedText(read.told(found), read, types, read.told(stopping))
+    return CheckedText(read.relocated(found), read, types, read.relocated(stopping))
 
 
 def without_defaults(found: list[Diagnostic]) -> list[Diagnostic]:

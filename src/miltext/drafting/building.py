@@ -91,6 +91,6 @@ def build_as_chosen(source: Model, output: Path, choices: BuildChoices) -> list[
     whole, found = draft.model, draft.findings
     if choices.check:
         judge_draft(found, source, choices)
-    with draft.telling():
+    with draft.relocating():
         new = prepare(whole, output, choices)
         return [*found, *judge_compiled(new, output, choices), *write(new, whole, output, choices)]

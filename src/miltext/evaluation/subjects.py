@@ -99,7 +99,7 @@ class Subject:
         reported = located(findings, root)
         if self.draft is None or self.model is None:
             return Checked(reported, self._printed)
-        return Checked(self.draft.told(reported), self.model.text)
+        return Checked(self.draft.relocated(reported), self.model.text)
 
     @cached_property
     def _text(self) -> str | None:
@@ -166,7 +166,7 @@ def _of_model(model: Model, folder: Path | None) -> Subject:
 def _of_draft(draft: Draft, model: Model, folder: Path | None) -> Subject:
     """Return a draft after its completion; the arrays that it names are stored in a weight file that lasts as long."""
     whole = draft.model
-    with draft.telling():
+    with draft.relocating():
         try:
             return Subject(whole.program, folder or model.model_path, model, draft)
         except ParseError as failure:
