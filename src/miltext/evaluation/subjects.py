@@ -81,13 +81,13 @@ class Subject:
         """Raise MiltextError with the findings that no comment in the text ignores, if any."""
         if not findings:
             return
-        reported, text = self.told(findings)
+        reported, text = self.located(findings)
         if text is not None and text == self._text:
             reported = [each for each in without_ignored(text, reported) if each.severity == "error"]
         if reported:
             raise MiltextError(reported, text=text, path=self.name)
 
-    def told(self, findings: Collection[Finding]) -> Checked:
+    def located(self, findings: Collection[Finding]) -> Checked:
         """Return diagnostics of findings, with the text that their spans point into.
 
         It is the draft or the text from which the program was read, else the output of `print`.

@@ -93,7 +93,7 @@ class _Comparing:
             oddities=tuple(verdict.oddities()),
             notes=(*self.arrangement.notes(), *self._guesses(), *missed, *verdict.uneven()),
             lost=tuple(partners.lost),
-            told=self.sides[-1].subject.told,
+            locate=self.sides[-1].subject.located,
         )
 
     def _verdict(self) -> Verdict:
