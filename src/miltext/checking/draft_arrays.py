@@ -41,7 +41,7 @@ class ArrayConversion(NamedTuple):
     parameter: str
     asked: str
 
-    def told(self, finding: Finding) -> Finding:
+    def finding_at_literal(self, finding: Finding) -> Finding:
         """Return a finding about the data type of the array, placed at its literal."""
         remark = Remark(f"it is {self.parameter} here", finding.path)
         remarks = (remark, *finding.remarks) if self.array.is_written else ()
@@ -85,4 +85,4 @@ def at_array(finding: Finding, conversions: Mapping[Path, ArrayConversion]) -> F
         conversions[path] for path in (finding.path, *(each.path for each in finding.remarks)) if path in conversions
     )
     found = next(about, None)
-    return found.told(finding) if found else finding
+    return found.finding_at_literal(finding) if found else finding

@@ -217,7 +217,7 @@ def check_read(
         names = [finding for finding in whole if finding.path[-1:] == ("key",)]  # these are there without their values
         verified = [*dict.fromkeys([*apart_from(whole, types.missing), *names])]
         joined = types.joined(verified, faulty)
-        joined = [*map(baked.told, joined)] if baked else joined
+        joined = [*map(baked.with_constants, joined)] if baked else joined
         found += located(joined, read.root)
         stopping = located(types.stopping(joined), read.root)
     if "defaults" in marker_words(read.root):
