@@ -452,8 +452,8 @@ class DraftWalk(UsualWalk):
         except Misfit as misfit:
             self.types.findings.append(Finding(gap, misfit.code, str(misfit), suggestion=misfit.suggestion))
         except UndecidedType as undecided:
-            is_attribute = op.type == "const" and gap[-2] == "arguments"  # that it is an attribute
-            if not is_attribute and usual is not None:
+            is_reported = op.type == "const" and gap[-2] == "arguments"  # as an attribute
+            if not is_reported and usual is not None:
                 self.types.findings.append(Finding(gap, codes.NOT_INFERRED, f"{what}: {undecided}"))
         return None
 

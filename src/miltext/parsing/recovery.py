@@ -80,8 +80,8 @@ class Recovered(NamedTuple):
 
     `program`, and sometimes `root`, is None if no phrase can be kept. `drafts` are the gaps of a draft, by the path of
     the output, the binding or the attribute to infer. All places are in `text`, which is the long form of a draft in
-    the short spelling; `relocated` moves diagnostics to their places in the written text. `written_root` is the tree of the
-    written text, if it was requested, or if the text has mistakes.
+    the short spelling; `relocated` moves diagnostics to their places in the written text. `written_root` is the tree of
+    the written text, if it was requested, or if the text has mistakes.
     """
 
     text: str
