@@ -19,7 +19,7 @@ from miltext.syntax.literals import visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from miltext.diffing.report import DiffReport, Told
+    from miltext.diffing.report import DiffReport, ReportEntry
 
 LIMIT = 65_536
 """The greatest number of characters in a comment on GitHub, whose error is "Body is too long (maximum is 65536
@@ -124,11 +124,11 @@ def _parts(report: DiffReport) -> Iterator[_Section]:
     else:
         verdict = report.verdict
         yield _Section(heading, (f"{verdict[0].upper()}{verdict[1:]}.\n",))
-    yield from _told(report.notes)
-    yield from _told(report.found)
+    yield from _sections(report.notes)
+    yield from _sections(report.found)
 
 
-def _told(findings: Iterable[Told], title: str = "") -> Iterator[_Section]:
+def _sections(findings: Iterable[ReportEntry], title: str = "") -> Iterator[_Section]:
     """Yield the parts of the findings below a title: findings with their own parts, a table, and fenced lines."""
     for has_parts, group in groupby(findings, lambda each: each.sign == "@" and bool(each.inner)):
         if not has_parts:
@@ -139,10 +139,10 @@ def _told(findings: Iterable[Told], title: str = "") -> Iterator[_Section]:
             if any(len(row.words) > 1 for row in each.inner):
                 yield _table(each.inner, head)
             else:
-                yield from _told(each.inner, head)
+                yield from _sections(each.inner, head)
 
 
-def _fence(findings: Sequence[Told], title: str) -> _Section:
+def _fence(findings: Sequence[ReportEntry], title: str) -> _Section:
     """Return lines in the colours of a diff, each with its sign at its beginning."""
     lines = [f"{sign.strip('@') or ' '} {INDENT * depth}{visible(text)}\n" for depth, sign, text in flat(findings)]
     runs = [len(run) for line in lines for run in re.findall("`+", line)]
@@ -150,7 +150,7 @@ def _fence(findings: Sequence[Told], title: str) -> _Section:
     return _folding(title, _Section(f"{fence}diff\n", tuple(lines), f"{fence}\n", True))
 
 
-def _table(findings: Sequence[Told], title: str) -> _Section:
+def _table(findings: Sequence[ReportEntry], title: str) -> _Section:
     """Return rows of a table; a line among them is a row with one cell."""
     head = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|\n"
     rows = [
