@@ -55,7 +55,7 @@ class Fixing:
         mended = mend(text, found, chosen)
         if self._settled(model, mended):
             self.fixed += mended.applied
-            _say_what_is_left(model.name, mended)
+            _report_unapplied(model.name, mended)
             return mended.diagnostics, mended.text
         return found(text), text
 
@@ -75,7 +75,7 @@ class Fixing:
         return True
 
 
-def _say_what_is_left(name: str, mended: Mended) -> None:
+def _report_unapplied(name: str, mended: Mended) -> None:
     """Report the suggestions that were not applied, though they were selected."""
     from miltext.checking.fixing import MOST_CHECKS
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from miltext.cli.as_json import asks_json, format_option, json_option
-from miltext.cli.given_inputs import InputChoices, given_inputs, input_options, telling_of_options
+from miltext.cli.given_inputs import InputChoices, given_inputs, input_options, naming_options
 from miltext.cli.progress import Progress
 from miltext.cli.run_results import Result, ShownResults, check_pictures, targets, write
 from miltext.cli.streams import (
@@ -101,7 +101,7 @@ def command(
     check_pictures(files, evaluator.features)
     wanted = evaluator.wanted([*options["values"], *files.single])
     states = {} if state is None else read_archive(Path(state))
-    with _naming(evaluator), telling_of_options(given):
+    with _naming(evaluator), naming_options(given):
         arrays, _ = evaluator.taken(given_inputs(evaluator, given), states, options["allow_nan"])
     shown = ShownResults(as_json) if as_json or not (files.archive or files.single) else None
     with Progress("running", lambda: len(evaluator.plan.steps)) as bar:
