@@ -693,7 +693,7 @@ def test_every_row_of_the_table_is_reported_here(monkeypatch: pytest.MonkeyPatch
         seen.add(slip)
         return say(text, slip, *rest)
 
-    say = slips.told
+    say = slips.slip_diagnostic
     monkeypatch.setattr(slips, "told", told)
     for row in ROWS:
         miltext.check(unmarked(row)[0])
