@@ -38,13 +38,13 @@ _CODES = {
 Problem = tuple[str, str]
 """The key of an entry that does not match the type, and the reason."""
 
-UNTOLD = Flexible([], [], [])
+NO_COMPILED_SIZES = Flexible([], [], [])
 """The sizes of a value for which none are stated."""
 
 
 class ProgramFeature(NamedTuple):
     """The feature of an entry: an input, a state or an output, by the `side`'s name; its type in the program; and for
-    an input its requested sizes `asked`, None without any, and `told`, the sizes in its compiled program.
+    an input its requested sizes `asked`, None without any, and `compiled`, the sizes in its compiled program.
     """
 
     name: str
@@ -52,7 +52,7 @@ class ProgramFeature(NamedTuple):
     side: str
     function: str
     asked: Sizes | None = None
-    told: Flexible = UNTOLD
+    compiled: Flexible = NO_COMPILED_SIZES
 
     @property
     def noun(self) -> str:
@@ -109,7 +109,7 @@ def new_entry(value: ProgramFeature, *, is_bounded: bool = True) -> FeatureDescr
     if value.asked is not None:
         write_sizes(made.type, asked_sizes((), shape, value.asked))
     elif None in shape:
-        kept = kept_sizes(value.told, shape, shape)
+        kept = kept_sizes(value.compiled, shape, shape)
         if not kept.unbounded:
             write_sizes(made.type, kept.sizes)
         elif is_bounded:

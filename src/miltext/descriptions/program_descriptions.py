@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.descriptions.counterparts import Counterpart, Version, counterparts
-from miltext.descriptions.kinds import UNTOLD, ProgramFeature, fitted, new_entry, rounding, said
+from miltext.descriptions.kinds import NO_COMPILED_SIZES, ProgramFeature, fitted, new_entry, rounding, said
 from miltext.descriptions.losses import DescriptionLoss
 from miltext.descriptions.ranges import by_function
 from miltext.diagnostics import codes
@@ -236,14 +236,14 @@ class _Side:
         was: Counterpart | None,
         new: Types,
         asked: Mapping[str, Sizes] | None,
-        told: Mapping[str, Flexible],
+        compiled: Mapping[str, Flexible],
     ) -> None:
         self._side, self._function = side, function
         self._old = was.interface.sides[side] if was else {}
         self._names = was.sides[side] if was else {}
         self._keeps_names = was is not None and was.keeps_names
         self._new = new
-        self._asked, self._told = asked, told
+        self._asked, self._compiled = asked, compiled
         self.losses: list[DescriptionLoss] = []
 
     def name(self, old: str) -> str:
@@ -266,7 +266,12 @@ class _Side:
     def _value(self, name: str) -> ProgramFeature:
         requested = (self._asked or {}).get(name) or None
         return ProgramFeature(
-            name, self._new.get(name), self._side, self._function, requested, self._told.get(name, UNTOLD)
+            name,
+            self._new.get(name),
+            self._side,
+            self._function,
+            requested,
+            self._compiled.get(name, NO_COMPILED_SIZES),
         )
 
     def _kept(self, entry: FeatureDescription, name: str) -> FeatureDescription:
