@@ -61,7 +61,11 @@ Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, o
 @click.option("--unsafe-fixes/--no-unsafe-fixes", default=None, help="Apply, or count, the other suggestions as well.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what --fix would change, and exit with 1 if anything.")
 @click.option(
-    "--select", multiple=True, callback=option_codes, metavar="CODES", help="Codes or their beginnings to report.  [ALL]"
+    "--select",
+    multiple=True,
+    callback=option_codes,
+    metavar="CODES",
+    help="Codes or their beginnings to report.  [ALL]",
 )
 @click.option(
     "--ignore", multiple=True, callback=option_codes, metavar="CODES", help="Codes or their beginnings to leave out."
