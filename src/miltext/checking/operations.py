@@ -160,12 +160,14 @@ class _CheckedCall:
             yield Finding(
                 (*self.path, "type"), codes.MISSING_PARAMETER, f"`{known.name}` lacks {lacks}, which it requires"
             )
-        yield from (self.asked(known.parameters[name]) for name in missing if known.parameters[name].asked is not None)
+        yield from (
+            self.recommended(known.parameters[name]) for name in missing if known.parameters[name].asked is not None
+        )
         for name, parameter in known.parameters.items():
             if name in self.operands:
                 yield from self.bound(parameter, self.operands[name])
 
-    def asked(self, parameter: Parameter) -> Finding:
+    def recommended(self, parameter: Parameter) -> Finding:
         """Report an omitted parameter that some loaders require, with its value in the data type of `x`."""
         beside = {operand.type.dtype for operand in self.operands.get("x", ()) if isinstance(operand.type, TensorType)}
         made = TensorType(max(beside & parameter.dtypes or parameter.dtypes), ())
