@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.descriptions.counterparts import Counterpart, Version, counterparts
-from miltext.descriptions.kinds import NO_COMPILED_SIZES, ProgramFeature, fitted, new_entry, rounding, said
+from miltext.descriptions.kinds import NO_COMPILED_SIZES, ProgramFeature, fitted, new_entry, rounding, stated_facts
 from miltext.descriptions.losses import DescriptionLoss
 from miltext.descriptions.ranges import by_function
 from miltext.diagnostics import codes
@@ -178,7 +178,7 @@ def _lost_with(function: FunctionDescription, interface: Interface) -> list[Desc
     found = []
     for field, types in interface.sides.items():
         for entry in getattr(function, field):
-            if what := said(entry, types.get(entry.name), field):
+            if what := stated_facts(entry, types.get(entry.name), field):
                 noun = f"the {field} `{entry.name}` of `{function.name}`"
                 found.append(
                     DescriptionLoss(f"{noun} was removed with its function, and had {_listed(what)}", is_meant=True)
@@ -291,7 +291,7 @@ class _Side:
     def _tell_gone(self, entry: FeatureDescription, added: Iterable[str]) -> None:
         """Record the losses with a removed entry; a new entry, preferably of the same type, may be the same feature."""
         old = self._old.get(entry.name)
-        what = said(entry, old, self._side)
+        what = stated_facts(entry, old, self._side)
         if not what:
             return
         same = [name for name in added if self._new[name] == old] or [*added]
