@@ -119,7 +119,7 @@ def _parts(report: DiffReport) -> Iterator[_Section]:
     """Yield the heading with the counts, the parts that could not be compared, and then the findings by part."""
     heading = f"### {code(report.old)} → {code(report.new)}\n\n"
     if report.same is False:
-        counts = [f"- {code(what)}: {said(much)}\n" for what, much in report.counts]
+        counts = [f"- {code(what)}: {escaped(much)}\n" for what, much in report.counts]
         yield _Section(heading, tuple(counts))
     else:
         verdict = report.verdict
@@ -154,7 +154,7 @@ def _table(findings: Sequence[ReportEntry], title: str) -> _Section:
     """Return rows of a table; a line among them is a row with one cell."""
     head = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|\n"
     rows = [
-        [code(words[0]), code(words[1]), said(words[2])] if len(words) > 1 else [*words, "", ""]
+        [code(words[0]), code(words[1]), escaped(words[2])] if len(words) > 1 else [*words, "", ""]
         for _, words, _, _ in findings
     ]
     return _folding(title, _Section(head, tuple([f"| {' | '.join(row)} |\n" for row in rows])))
@@ -166,7 +166,7 @@ def _folding(title: str, part: _Section) -> _Section:
         summary = f"{html_code(title)}, " if title else ""
         opening = f"\n<details><summary>{summary}{tally(len(part.lines), 'line')}</summary>\n\n"
         return replace(part, opening=f"{opening}{part.opening}", closing=f"{part.closing}\n</details>\n")
-    head = f"**{said(title)}**\n\n" if title else ""
+    head = f"**{escaped(title)}**\n\n" if title else ""
     return replace(part, opening=f"\n{head}{part.opening}")
 
 
@@ -184,6 +184,6 @@ def html_code(text: str) -> str:
     return f"<code>{escape(visible(text), quote=False).translate(_ENTITIES)}</code>"
 
 
-def said(text: str) -> str:
+def escaped(text: str) -> str:
     """Return words unchanged, or as code if Markdown could change their meaning."""
     return text if _WORDS.fullmatch(text) else code(text)

@@ -229,7 +229,7 @@ class Review:
         if self._may_differ(path):
             return self._compared(_Pair(path, path), compare)[0]
         old, new = self._sides
-        return Difference(self._said(old, path), self._said(new, path))
+        return Difference(self._shown_path(old, path), self._shown_path(new, path))
 
     def _compared(self, pair: _Pair, compare: Compare) -> tuple[Difference, str]:
         """Return the differences of a model, and its type."""
@@ -254,7 +254,7 @@ class Review:
 
     # ---- names
 
-    def _said(self, side: RepositoryFiles, path: str) -> str:
+    def _shown_path(self, side: RepositoryFiles, path: str) -> str:
         """Return the name of a path for people: `HEAD~:Model.mlpackage` or, in the working tree, its name from here."""
         return f"{side.label}{path}" if side.label else self._repository.name_of(path)
 
@@ -262,7 +262,7 @@ class Review:
         """Return a text with the names for people in place of the paths of files."""
         for side, path in zip(self._sides, pair, strict=True):
             if path is not None:
-                text = text.replace(str(side.folder / path), self._said(side, path))
+                text = text.replace(str(side.folder / path), self._shown_path(side, path))
             text = text.replace(f"{side.folder}/", side.label)
         return text
 
