@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from miltext.cli.as_json import note_format
-from miltext.cli.checked_paths import Input, Rules, option_codes, inputs, rules_of
+from miltext.cli.checked_paths import Input, Rules, inputs, option_codes, rules_of
 from miltext.cli.fixing_files import Fixing, is_text
 from miltext.cli.habits import named_paths
 from miltext.cli.streams import FAILED, WRONG, fail, open_whole, show, tell, write_text

@@ -12,7 +12,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.descriptions.entries import feature, feature_type
-from miltext.descriptions.kept_sizes import KeptSizes, requested_sizes, kept_sizes, sizes_in_words
+from miltext.descriptions.kept_sizes import KeptSizes, kept_sizes, requested_sizes, sizes_in_words
 from miltext.diagnostics import codes
 from miltext.files.refusals import BlamedPart, refusal
 from miltext.printing.flexible_shapes import Flexible, channels_of, flexible

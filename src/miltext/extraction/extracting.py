@@ -191,7 +191,9 @@ def _read(source: Model) -> tuple[str | None, Program, list[Diagnostic]]:
 
 
 class _RequestedPart(NamedTuple):
-    """The requested part of a model of a specification version: values of a function. Warnings are added to `warnings`."""
+    """The requested part of a model of a specification version: values of a function. Warnings are added to
+    `warnings`.
+    """
 
     wanted: Wanted
     function: str | None
