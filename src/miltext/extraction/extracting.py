@@ -191,7 +191,7 @@ def _read(source: Model) -> tuple[str | None, Program, list[Diagnostic]]:
 
 
 class _RequestedPart(NamedTuple):
-    """The requested part of a model of a specification version: values of a function. Warnings are added to
+    """The requested part of a model of a specification version: values of a function. Warnings are collected in
     `warnings`.
     """
 
