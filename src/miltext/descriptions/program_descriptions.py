@@ -93,15 +93,39 @@ def update(
     made from their types; entries of removed features are removed. After an edit that `keeps_names`, no feature counts
     as renamed. A description without entries stays empty until there is a new feature, and then gets all entries. Raise
     ModelError: MIL420 and MIL422 for a type that cannot be described, MIL424 for a value that can no longer be an
-    image, MIL425 for impossible sizes, MIL452 for a `?` without a range.
+    image, MIL425 for impossible sizes, MIL431 for two training inputs of one name, MIL452 for a `?` without a range.
     """
-    sizes = by_function(asked or {}, after)
     known = counterparts(before, Version(after, program), keeps_names=keeps_names)
-    losses: list[DescriptionLoss] = []
+    _rename_training_inputs(description, before, known.values())
     if before.interfaces and not _says_anything(description):
         if not asked and not _has_more(after, known):
-            return Updated(losses, known)
+            return Updated([], known)
         before, known = Version({}, None), {}  # otherwise half of the model would be described
+    return Updated(_followed(description, before, program, after, known, asked), known)
+
+
+def follow(
+    description: ModelDescription, before: Version, program: Program, known: Mapping[str, Counterpart]
+) -> list[DescriptionLoss]:
+    """Update a description whose entries are those of `before` to a program, and return the losses.
+
+    `known` are the former counterparts of the program's functions. A `?` without sizes is any size from 1 on. Raise
+    ModelError as `update` does.
+    """
+    _rename_training_inputs(description, before, known.values())
+    return _followed(description, before, program, interfaces(program), known, None)
+
+
+def _followed(
+    description: ModelDescription,
+    before: Version,
+    program: Program,
+    after: dict[str, Interface],
+    known: Mapping[str, Counterpart],
+    asked: Mapping[str, Sizes] | None,
+) -> list[DescriptionLoss]:
+    sizes = by_function(asked or {}, after)
+    losses: list[DescriptionLoss] = []
     if description.functions or len(after) > 1 or _has_to_be_listed(program, before, after):
         described = _described_functions(description, before, after, known, losses)
     else:
@@ -109,7 +133,26 @@ def update(
     for name, each in described.items():
         own = None if asked is None else sizes[name]
         losses += _update_function(each, known.get(name), after[name], program, name, own)
-    return Updated(losses, known)
+    return losses
+
+
+def _rename_training_inputs(description: ModelDescription, before: Version, known: Iterable[Counterpart]) -> None:
+    """Give training inputs the new names of the inputs that they are named after, in the default function.
+
+    Raise ModelError (MIL431) if another training input has such a name.
+    """
+    is_only = len(before.interfaces) == 1
+    default = next((each for each in known if is_only or each.name == description.defaultFunctionName), None)
+    if default is None:
+        return
+    names: dict[str, str] = {}
+    for entry in description.trainingInput:
+        old, new = entry.name, default.sides["input"].get(entry.name, entry.name)
+        if names.setdefault(new, old) != old:
+            renamed = names[new] if old == new else old
+            message = f"the input `{renamed}` has a training input, and the model already has another one named `{new}`"
+            raise refusal(codes.NAME_IN_USE, f"{message}; choose another name")
+        entry.name = new
 
 
 def _says_anything(description: ModelDescription) -> bool:
