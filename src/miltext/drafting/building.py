@@ -95,4 +95,4 @@ def build_as_chosen(source: Model, output: Path, choices: BuildChoices) -> list[
     with draft.relocating():
         new = prepare(whole, output, choices)
         judged = judge_contract(new, whole, output, choices)
-        return [*found, *draft.told(judged), *write(new, whole, output, choices)]
+        return [*found, *draft.relocated(judged), *write(new, whole, output, choices)]
