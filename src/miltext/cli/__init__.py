@@ -159,9 +159,9 @@ class Verbs(Commands):
             return super().invoke(ctx)
 
 
-def _show_version(context: click.Context, _option: click.Parameter, is_asked: bool) -> None:
+def _show_version(context: click.Context, _option: click.Parameter, is_requested: bool) -> None:
     """Show the installed version, and end."""
-    if is_asked and not context.resilient_parsing:
+    if is_requested and not context.resilient_parsing:
         from importlib.metadata import version
 
         click.echo(f"miltext {version('miltext')}")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from miltext.cli.as_json import note_format
-from miltext.cli.checked_paths import Input, Rules, asked_codes, inputs, rules_of
+from miltext.cli.checked_paths import Input, Rules, inputs, option_codes, rules_of
 from miltext.cli.fixing_files import Fixing, is_text
 from miltext.cli.habits import named_paths
 from miltext.cli.streams import FAILED, WRONG, fail, open_whole, show, tell, write_text
@@ -75,10 +75,14 @@ Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, o
 @click.option("--unsafe-fixes/--no-unsafe-fixes", default=None, help="Apply, or count, the other suggestions as well.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what --fix would change, and exit with 1 if anything.")
 @click.option(
-    "--select", multiple=True, callback=asked_codes, metavar="CODES", help="Codes or their beginnings to report.  [ALL]"
+    "--select",
+    multiple=True,
+    callback=option_codes,
+    metavar="CODES",
+    help="Codes or their beginnings to report.  [ALL]",
 )
 @click.option(
-    "--ignore", multiple=True, callback=asked_codes, metavar="CODES", help="Codes or their beginnings to leave out."
+    "--ignore", multiple=True, callback=option_codes, metavar="CODES", help="Codes or their beginnings to leave out."
 )
 @click.option(
     "--format",

@@ -12,7 +12,7 @@ import click
 
 from miltext.cli.as_json import asks_json, format_option, json_option
 from miltext.cli.declared import declared
-from miltext.cli.given_inputs import InputChoices, given_inputs, input_options, telling_of_options
+from miltext.cli.given_inputs import InputChoices, given_inputs, input_options, naming_options
 from miltext.cli.progress import Progress
 from miltext.cli.streams import (
     FAILED,
@@ -103,8 +103,8 @@ def _compared(
     if given.shapes and given.seed is None and not given.read:
         given = given._replace(seed=0)
     inputs = _inputs(first, given, options["function"])
-    telling = telling_of_options(given) if inputs else nullcontext()  # without inputs, all of them are random
-    with telling, Progress("comparing", lambda: sum(_operations(each) for each in (first, second) if each)) as progress:
+    naming = naming_options(given) if inputs else nullcontext()  # without inputs, all of them are random
+    with naming, Progress("comparing", lambda: sum(_operations(each) for each in (first, second) if each)) as progress:
         return compare(first, second, inputs, against=numbers, seed=given.seed, progress=progress.add, **options)
 
 

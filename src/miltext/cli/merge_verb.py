@@ -281,7 +281,7 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
         with Progress("comparing weights", lambda: compared_work(models)) as bar:
             merged = merge_models(before, ours, theirs, Path(made), markers, check=check, progress=bar.add)
         if merged.model is None or not merged.is_whole:
-            _tell_conflicts(output, merged.conflicts, merged.text, beside(output.rstrip("/")), force=force)
+            _report_conflicts(output, merged.conflicts, merged.text, beside(output.rstrip("/")), force=force)
             show(merged.errors, merged.text, output)
             return True
         whole = SpecModel("mlmodel", output, None, Path(made), merged.model)
@@ -309,7 +309,7 @@ def _other_files(models: Sequence[Model], kept: Overlays | None) -> list[str]:
     return sorted({name for each in packages for name in files_beside(each)} - overlays)
 
 
-def _tell_conflicts(
+def _report_conflicts(
     name: str, reasons: Sequence[str], text: str | None, beside: str | None, *, force: bool = True
 ) -> None:
     """Report the reasons for an unmerged model, and write its text with markers beside it.
@@ -411,7 +411,7 @@ def _merge_part(names: Names, markers: Markers, path: str) -> bool:
     merged = merge_part(path, names, markers)
     if merged.data is not None:
         write_file(Path(names[1]), [as_stored(merged.data, path)])
-    _tell_conflicts(path, merged.reasons, merged.text, _beside(path))
+    _report_conflicts(path, merged.reasons, merged.text, _beside(path))
     show(merged.errors, merged.text, path)
     return bool(merged.reasons)
 

@@ -113,7 +113,7 @@ def command(
     if asks_json():
         write_json({"output": output, **work.record()})
     else:
-        write_text("-", [work.told()])
+        write_text("-", [work.in_words()])
 
 
 def _shown(text: str) -> None:
@@ -174,15 +174,15 @@ class _Work:
         self._done, self._best = done, done.best
         self._save()
 
-    def told(self) -> str:
+    def in_words(self) -> str:
         """Return the result, in words."""
-        from miltext.reduction.report import told
+        from miltext.reduction.report import in_words
 
         done = self._ended()
         if not done.is_complete:
             run = tally(done.tests, "test")
             tell(f"miltext: stopped after {run}, as set by --max-tests: more may be left out")
-        return told(done.original, done.best, done.tests, done.reused)
+        return in_words(done.original, done.best, done.tests, done.reused)
 
     def record(self) -> Record:
         """Return the result, for programs."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from miltext.cli.as_json import asks_json, format_option, json_option
-from miltext.cli.given_inputs import InputChoices, given_inputs, input_options, telling_of_options
+from miltext.cli.given_inputs import InputChoices, given_inputs, input_options, naming_options
 from miltext.cli.progress import Progress
 from miltext.cli.run_results import Result, ShownResults, check_pictures, targets, write
 from miltext.cli.streams import (
@@ -101,7 +101,7 @@ def command(
     check_pictures(files, evaluator.features)
     wanted = evaluator.wanted([*options["values"], *files.single])
     states = {} if state is None else read_archive(Path(state))
-    with _naming(evaluator), telling_of_options(given):
+    with _naming(evaluator), naming_options(given):
         arrays, _ = evaluator.taken(given_inputs(evaluator, given), states, options["allow_nan"])
     shown = ShownResults(as_json) if as_json or not (files.archive or files.single) else None
     with Progress("running", lambda: len(evaluator.plan.steps)) as bar:
@@ -125,13 +125,13 @@ def _naming(evaluator: Evaluator) -> Iterator[None]:
 
 class _Run(NamedTuple):
     """A run of a function from its `inputs`; `states` are first the initial and then the final ones. Of inner values,
-    it returns those `asked` for, or with `everything` all except constants.
+    it returns those `requested` for, or with `everything` all except constants.
     """
 
     evaluator: Evaluator
     inputs: Named
     states: dict[str, Carried]
-    asked: Set[str]
+    requested: Set[str]
     everything: bool
 
     def results(self, seed: int | None, bar: Progress) -> Iterator[Result]:
@@ -141,7 +141,7 @@ class _Run(NamedTuple):
         evaluator = self.evaluator
         running = Execution(evaluator.steps(self.inputs, self.states, seed, allow_nan=True))
         own, inside = {id(step) for step in evaluator.plan.steps}, dict[str, Result]()
-        inner = self.asked - evaluator.outputs.keys()
+        inner = self.requested - evaluator.outputs.keys()
         left = inner - evaluator.inputs.keys()
         taken = ((name, kind) for name, kind in evaluator.inputs.items() if name in inner)
         yield from (Result("inputs", name, self.inputs[name], kind) for name, kind in taken)
@@ -163,6 +163,6 @@ class _Run(NamedTuple):
         """Yield the wanted values of a step; outputs come last."""
         is_constant = made.step.operation.type == "const"
         for name, value, declared in self.evaluator.of_step(made):
-            is_asked = name in self.asked or (self.everything and not is_constant)
-            if is_asked and name not in self.evaluator.outputs:
+            is_requested = name in self.requested or (self.everything and not is_constant)
+            if is_requested and name not in self.evaluator.outputs:
                 yield Result("constants" if is_constant else "values", name, value, declared)

@@ -278,8 +278,8 @@ def _record(change: DescriptionChange) -> Record:
 def show_changes(changes: Sequence[DescriptionChange]) -> None:
     """Show on standard error the changes to a description, as `miltext diff` shows changes."""
     if changes and not quiet():
-        from miltext.diffing.report import Told
+        from miltext.diffing.report import ReportEntry
         from miltext.diffing.text import written
 
-        lines = [Told(change.sign, (change.text,)) for change in changes]
+        lines = [ReportEntry(change.sign, (change.text,)) for change in changes]
         click.echo(written(lines, colored(sys.stderr)), nl=False, err=True, color=True)
