@@ -60,7 +60,7 @@ def draft_types(read: Recovered, arrays: Arrays | None = None) -> DraftTypes:
             break
         carried |= wider
         types = _nothing_inferred(read)
-        arrays.tell_again()
+        arrays.report_again()
         read.program.CopyFrom(before)
     types.findings.extend(_outside(gap) for gap in sorted(types.open, key=str) if not any(operations_around(gap)))
     return types
