@@ -100,10 +100,6 @@ FAULTS: dict[str, tuple[Change, str]] = {
         lambda manifest: weights_item(manifest).update(size=1),
         "note size: the use of the key `size` is unknown",
     ),
-    "another author": (
-        lambda manifest: weights_item(manifest).update(author="me"),
-        f"note path: the path `{WEIGHTS}` is not the author and the name, `me/weights`",
-    ),
     **{
         f"no {key} of {name}": (without(of, key), "error ")
         for name, of in (("the model", model_item), ("the weights", weights_item))

@@ -98,20 +98,18 @@ class _Check:
             if not isinstance(item.get(key), str):
                 lacks = "has another value than a text for" if key in item else "lacks"
                 yield self._made(error, f"the item `{shown(name, _LONG)}` {lacks} `{key}`", ITEMS, name, key)
-        author, own, path = (item.get(key) for key in ("author", "name", "path"))
-        if isinstance(author, str) and isinstance(own, str) and path and path != f"{author}/{own}":
-            message = f"the path `{shown(str(path), _LONG)}` is not the author and the name, `{author}/{own}`"
-            yield self._made(_note, message, ITEMS, name, "path")
 
     def _path(self, name: str, path: str) -> Iterator[Diagnostic]:
         """Yield the finding of an item outside of the package, or without its file."""
         way, quoted = (ITEMS, name, "path"), f"`{shown(path, _LONG)}`"
+        if path in self._known:
+            return
         try:
             within(self._folder / DATA, path)
         except ModelError:
             yield self._made(warning, f"the item {quoted} is outside of the package", *way)
             return
-        if path in self._known or os.path.exists(self._folder / DATA / path):
+        if os.path.exists(self._folder / DATA / path):
             return
         if not any(
             each.is_relative_to(_normal(path)) for each in self._used
