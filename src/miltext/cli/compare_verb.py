@@ -42,8 +42,8 @@ Examples:
   miltext compare model.mlpackage --inputs x.npz --against from_a_device.npz
   miltext compare a.mil b.mil --random 7 --format json | jq .first
 \b
-Exit status: 0 no output is below the threshold; 1 an output is, or B lacks one; 2 the two cannot be compared: a
-model cannot be read or run, inputs or the shapes of outputs differ, or nothing in one corresponds to the other.
+Exit status: 0 no output is below the threshold; 1 an output is below it, or B lacks an output; 2 the models cannot be
+compared: a model cannot be read or run, inputs or the shapes of outputs differ, or no values correspond.
 """
 
 
@@ -65,7 +65,7 @@ def command(old: str, new: str | None, against: str | None, full: bool, nested: 
     """Run the models A and B on the same inputs, and show the distances of B's values from A's.
 
     Each is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb, or a draft; one may be `-`, standard input. Values
-    are paired as `miltext diff` pairs them. Inputs have their names in A; without any, they are random.
+    are paired as by `miltext diff`. Inputs have their names in A; by default, they are random.
     """
     if (new is None) == (against is None):
         raise click.UsageError("name a model B to compare with, or give --against FILE")

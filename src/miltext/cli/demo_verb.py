@@ -38,10 +38,10 @@ def model() -> Path:
 
 @click.command("demo", epilog=EPILOG)
 def command() -> None:
-    """Show what miltext does: print a model, check a text with mistakes, run a model, and compare two.
+    """Show a tour of miltext: print a model, check a text with mistakes, run a model, and compare two models.
 
-    Each step is a command with what it writes. The model is a small classifier of pictures, which miltext contains. All
-    steps run in a temporary folder, which is removed at the end.
+    Each step is a command and its output. The model is a small classifier of pictures, which is part of miltext. The
+    demo works in a temporary folder, which it removes at the end.
     """
     from miltext.containers.opening import load
     from miltext.drafting.writing import to_draft

@@ -98,7 +98,7 @@ INPUT_OPTIONS = (
     click.option(
         "--resize",
         is_flag=True,
-        help="Scale pictures to the default size of their input, if it does not accept their size.",
+        help="Scale a picture to the default size of its input, if the input does not accept its size.",
     ),
 )
 

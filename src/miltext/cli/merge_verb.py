@@ -42,16 +42,16 @@ Names = tuple[str, str, str]
 
 @click.command("merge", epilog=EPILOG)
 @click.argument("names", nargs=-1, required=True, metavar="BASE OURS THEIRS | MODEL...")
-@click.option("-o", "--output", metavar="PATH", default="-", help="Where to write; for texts, else standard output.")
+@click.option("-o", "--output", metavar="PATH", default="-", help="The merged file. [for texts, standard output]")
 @click.option(
     "--resolve",
     metavar="ours|theirs|TEXT",
-    help="Resolve each MODEL that git left in conflict: take one side, or the model of an edited TEXT.",
+    help="Resolve each MODEL that git left in conflict: use one side, or the model of an edited TEXT.",
 )
 @click.option("--diff3", is_flag=True, help="Show the base in conflicts, too.")
 @click.option("--marker-size", type=click.IntRange(min=7), default=7, metavar="N", help="The length of markers.")
-@click.option("--no-check", is_flag=True, help="Do not look for errors that neither side has.")
-@click.option("--force", is_flag=True, help="Replace PATH; with --resolve, discard changes made since.")
+@click.option("--no-check", is_flag=True, help="Do not search for errors that neither side has.")
+@click.option("--force", is_flag=True, help="Replace PATH; with --resolve, discard later changes.")
 def command(
     names: tuple[str, ...],
     output: str,
@@ -61,18 +61,18 @@ def command(
     no_check: bool,
     force: bool,
 ) -> None:
-    """Merge what OURS and THEIRS changed in BASE, texts or models, operation by operation.
+    """Merge the changes of OURS and THEIRS since BASE, texts or models, operation by operation.
 
-    Operations are matched by structure: one side may rename, move or lay out anew what the other changes. The result is
-    OURS with the changes of THEIRS, with comments and layout. Different changes to one place come between markers, as
-    git writes them. An empty BASE means that both sides added the text.
+    Operations are matched by structure: one side may rename, move or reformat an operation that the other side changes.
+    The result is OURS with the changes of THEIRS, with comments and layout. Different changes of one place are written
+    between markers, as by git. An empty BASE means that both sides added the text.
 
     Models are merged with their descriptions and weights. A model with conflicts is not written; the text with markers
     is then beside PATH, in PATH.conflict.mil.
 
     With --resolve, git merge, rebase, cherry-pick or stash left each MODEL in conflict. All of its files become those
     of one side, or the model of TEXT, with weights of both: usually `Model.mlpackage.conflict.mil`, without markers.
-    git then regards it as resolved.
+    git then lists the model as resolved.
     """
     from miltext.merging.conflicts import Markers
 
