@@ -32,7 +32,7 @@ MODEL, WEIGHTS = "CoreML Model Specification", "CoreML Model Weights"
 """The descriptions of coremltools' items."""
 
 
-class Item(NamedTuple):
+class PackageItem(NamedTuple):
     """An item of a package: its path below `Data`, and the description of its use, empty without one.
 
     `is_model` is true for the root model.
@@ -53,17 +53,17 @@ def _printable(text: str) -> str:
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
-def items(folder: Path) -> list[Item]:
+def items(folder: Path) -> list[PackageItem]:
     """Return the items of a package that have a path, each path once, in the order of paths. Raise ModelError
     (MIL255).
     """
     manifest = _read_manifest(folder)
-    found: dict[str, Item] = {}
+    found: dict[str, PackageItem] = {}
     for name, item in manifest["itemInfoEntries"].items():
         path = item_path(item)
         if path is not None:
             use, is_model = item.get("description"), name == manifest["rootModelIdentifier"]
-            found.setdefault(path, Item(path, _printable(use) if isinstance(use, str) else "", is_model))
+            found.setdefault(path, PackageItem(path, _printable(use) if isinstance(use, str) else "", is_model))
     return sorted(found.values())
 
 
