@@ -165,7 +165,7 @@ def _relabelled(spec: Spec, kind: str | None, around: Surroundings) -> Iterator[
         wanted, at = name or only, around.at_function(name)
         try:
             if wanted not in functions:
-                raise NoFit("has labels, but there is no program for them here")
+                raise NoFit("has labels, but the model has no such function")
             replace_labels(functions[wanted], labels)
         except NoFit as failure:
             yield Mistake(codes.MISFIT_LABELS, f"`{LABELS}` {failure}", (*at, LABELS))

@@ -75,7 +75,7 @@ def _outside(gap: Path) -> Finding:
     if gap[-2] == "inputs":
         return Finding(gap, codes.NOT_INFERRED, "an input of a function needs its type; write it before the name")
     return Finding(
-        gap, codes.NOT_INFERRED, "the type of this literal cannot be inferred: nothing takes it; write it out"
+        gap, codes.NOT_INFERRED, "the type of this literal cannot be inferred: no operation uses it; write it out"
     )
 
 

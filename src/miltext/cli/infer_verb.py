@@ -79,14 +79,14 @@ def command(draft: str, output: str, anew: bool, **options: bool) -> None:
     completed = (complete_anew if anew else complete)(text, name, [word for word in DRAFT_WORDS if options[word]])
     show(completed.diagnostics, text, name)
     if completed.text is None:
-        _tell(None, None)
+        _report(None, None)
         sys.exit(WRONG)
     if anew and _is_itself(draft, output, text):
         if not write_back(output, text, completed.text):
             sys.exit(FAILED)
     else:
         _write(completed.text, draft, output)
-    _tell(*((None, completed.text) if output == "-" else (output, None)))
+    _report(*((None, completed.text) if output == "-" else (output, None)))
 
 
 def _write(text: str, draft: str, output: str) -> None:
@@ -97,8 +97,8 @@ def _write(text: str, draft: str, output: str) -> None:
         write_text(output, [text], "mil", draft)
 
 
-def _tell(output: str | None, text: str | None) -> None:
-    """Report as JSON, if selected, the file of the text, or else the text."""
+def _report(output: str | None, text: str | None) -> None:
+    """Write the JSON object, if selected, with the path of the output or, without one, with the text."""
     if asks_json():
         write_json({"output": output, "text": text})
 

@@ -146,7 +146,7 @@ def _take_text(found: InConflict, name: str, text: str) -> bool:
     """Apply a text, and return whether the model is whole; report its errors."""
     merged = found.take_text(Path(text))
     for reason in (*merged.conflicts, *(f"{path} is taken from ours" for path in found.of_ours)):
-        _tell(name, reason)
+        _report(name, reason)
     show(merged.errors, merged.text, text)
     return merged.is_whole
 
@@ -230,14 +230,14 @@ def _merge_texts(
     write_text(output, [merged.text], "mil", *names, force=force)
     if merged.conflicts:
         conflicts = "a conflict" if merged.conflicts == 1 else f"{merged.conflicts} conflicts"
-        _tell(shown, f"{conflicts}, between markers")
+        _report(shown, f"{conflicts}, between markers")
         return True
     found = new_errors(merged.text, ours, theirs, place) if place is not None else []
     show(found, merged.text, shown)
     if found:
-        _tell(shown, "merged without a conflict, but neither side has these errors")
+        _report(shown, "merged without a conflict, but neither side has these errors")
     if doubt := moved_weights(base, ours, theirs):
-        _tell(shown, doubt)
+        _report(shown, doubt)
     return bool(found or doubt)
 
 
@@ -246,7 +246,7 @@ def _is_nothing(name: str) -> bool:
     return os.path.exists(name) and not os.path.isdir(name) and os.path.getsize(name) == 0
 
 
-def _tell(name: str, message: str) -> None:
+def _report(name: str, message: str) -> None:
     click.echo(f"miltext: {name}: {message}", err=True)
 
 
@@ -317,11 +317,11 @@ def _report_conflicts(
     Without `force`, another text in its place stays, as it may have been edited.
     """
     for reason in reasons:
-        _tell(name, reason)
+        _report(name, reason)
     if text is not None and beside is not None:
         is_same = os.path.isfile(beside) and Path(beside).read_bytes() == text.encode()
         write_text(beside, [text], "mil", force=None if force or is_same else False)
-        _tell(name, f"the merged text is in {beside}")
+        _report(name, f"the merged text is in {beside}")
 
 
 # ---- for git
@@ -360,7 +360,7 @@ def mergedriver(base: str, ours: str, theirs: str, marker_size: int, path: str, 
     except MiltextError as failure:
         show(failure.diagnostics[:1], failure.text, path)
         for message in _without_merge(path):
-            _tell(path, message)
+            _report(path, message)
         sys.exit(FAILED)
     sys.exit(IN_CONFLICT if found else 0)
 
@@ -397,7 +397,7 @@ def _merge_stored_texts(names: Names, markers: Markers, path: str) -> bool:
             if shown is not names:
                 write_file(Path(names[1]), [as_stored(Path(shown[1]).read_bytes(), path)])
     except NotHere as failure:
-        _tell(path, f"{failure}; ours stays")
+        _report(path, f"{failure}; ours stays")
         return True
     return found
 

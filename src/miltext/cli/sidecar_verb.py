@@ -63,7 +63,7 @@ def command(models: tuple[str, ...], check: bool, full: bool, draft: bool, width
             status = _settled(sidecar, text, check)
             files.append({"path": str(sidecar), "model": str(path), "status": status})
             if not asks_json():
-                _tell(files[-1], form, width)
+                _report(files[-1], form, width)
     if asks_json():
         write_json({"files": files})
     if any(each["status"] == "stale" for each in files):
@@ -84,7 +84,7 @@ def _settled(sidecar: Path, text: str, check: bool) -> str:
     return "written"
 
 
-def _tell(file: Record, form: str, width: int | None) -> None:
+def _report(file: Record, form: str, width: int | None) -> None:
     """Report on standard error the status of a sidecar."""
     from miltext.review.sidecar import options_of
 

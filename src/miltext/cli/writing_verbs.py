@@ -130,7 +130,7 @@ def build(
     a model written unchanged, already has is only a warning.
     """
     if original is None and nested is not None:
-        raise click.UsageError("--model chooses in the pipeline of --from: add --from MODEL")
+        raise click.UsageError("--model chooses a model in the pipeline of --from: add --from MODEL")
     from miltext.descriptions.sizes import read_sizes
 
     choices["ranges"] = read_sizes(ranges)
@@ -188,7 +188,7 @@ def rename(
     whole = open_whole(model)
     if whole.is_pipeline and whole.at(nested).type != PROGRAM:
         if function is not None:
-            raise click.UsageError("--function chooses in an ML Program: choose that in the pipeline with --model")
+            raise click.UsageError("--function is for an ML Program: choose one in the pipeline with --model")
         write_model(whole, output, model=nested, renames={old: new}, **how)
     else:
         edit = partial(editing.rename, old=old, new=new, function=function, any_name=not how["check"])

@@ -325,7 +325,7 @@ class ProgramComparison:
 
 
 def _uses(op: Op) -> list[tuple[Op, str]]:
-    """Return the operations of its block that take an output of an operation, with the arguments."""
+    """Return the operations that use an output of an operation in its block, each with the parameter."""
     uses = [use for value in op.outputs for use in value.uses]
     return [(use.op, name_text(use.parameter)) for use in uses if use.op is not None and use.op.block is op.block]
 

@@ -69,7 +69,7 @@ def _items(package: Model) -> Facts:
 
 
 def _files(data: Path, item: PackageItem) -> Facts:
-    """Return the facts of the files of an item; of a place that cannot be followed, the reason."""
+    """Return the facts of an item's files by their paths, or the reason why the item cannot be read."""
     try:
         place = within(data, item.path)
         names = files_below(place, ()) if place.is_dir() else []

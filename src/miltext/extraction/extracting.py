@@ -233,6 +233,7 @@ def _left_out(planned: PartPlan) -> list[Diagnostic]:
     opsets = listed([opset_text(each) for each in planned.left_out])
     return [
         warning(
-            codes.LEFT_OUT_OF_PART, f"the block of `{planned.function}` for {opsets} does not have the values: left out"
+            codes.LEFT_OUT_OF_PART,
+            f"the block of `{planned.function}` for {opsets} is left out, as it does not have the values",
         )
     ]
