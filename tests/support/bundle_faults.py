@@ -112,7 +112,7 @@ def untold(bundle: Path, copy: Path, step: int = 1) -> Iterator[Fault]:
 
 def faults(bundle: Path, step: int = 1) -> Iterator[Fault]:
     """Yield the faults of each file but of the values in weights, which nothing else shows."""
-    used = _used_records(bundle) if bundle.suffix == ".mlpackage" else {}
+    used = _used_records(bundle)
     for path in sorted(each for each in bundle.rglob("*") if each.is_file()):
         name, data = path.relative_to(bundle).as_posix(), path.read_bytes()
         yield Fault(name, "absent", None)
