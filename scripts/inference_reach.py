@@ -38,7 +38,7 @@ def main() -> None:
     found = [inference for program in programs(sys.argv[1:]) for inference in infer_types(program)]
     spoken_of = [inference for inference in found if inference.inferred is not None]
     print("op names with a rule     ", share(len(set(all_names()) & set(RULES)), len(all_names())))
-    print("ops that a rule speaks of", share(len(spoken_of), len(found)))
+    print("ops that a rule covers", share(len(spoken_of), len(found)))
     print("types equal to declared  ", share(sum(map(is_exact, spoken_of)), len(found)))
     print("types that disagree      ", share(sum(not inference.agrees for inference in found), len(found)))
 

@@ -35,7 +35,7 @@ LEAST = 40.0
 
 
 @click.command()
-@click.option("--only", multiple=True, help="Only networks whose name has this in it; several times for several.")
+@click.option("--only", multiple=True, help="Only networks whose name has this in it; may be repeated.")
 @click.option("--modules", is_flag=True, help="Also single modules, of many kinds.")
 @click.option("--seeds", default=1, help="How many inputs each network is given.  [1]")
 @click.option("--keep", type=click.Path(path_type=Path), help="A folder for conversions, which are made once there.")

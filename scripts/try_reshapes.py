@@ -23,7 +23,7 @@ WORST = (SILENT, TOLD, REFUSED, RIGHT_TOLD, RIGHT)
 
 
 @click.command()
-@click.option("--only", multiple=True, help="Only modules whose name has this in it; several times for several.")
+@click.option("--only", multiple=True, help="Only modules whose name has this in it; may be repeated.")
 @click.option("--precision", type=click.Choice(["FLOAT16", "FLOAT32"]), help="Only this one.  [both]")
 @click.option(
     "--keep", type=click.Path(path_type=Path), help="A folder for the conversions, which are made once there."

@@ -133,7 +133,7 @@ class Goldens:
         self._is_whole = not any(config.getoption(name, None) for name in ("ignore", "ignore_glob", "maxfail"))
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        """Count the tests of these modules that do not run, too."""
+        """Count the deselected tests of each module, too."""
         self._tests.update(_module(item.nodeid) for item in items)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:

@@ -69,6 +69,17 @@ def test_a_second_definition_adds_one_finding(first: str, second: str, inputs: s
     assert [each.code for each in found if each not in known] == [DUPLICATE]
 
 
+@pytest.mark.parametrize("inputs", ["tensor<fp16, [2]> x, bool p", "x, p"])
+@pytest.mark.parametrize("second", BODIES)
+@pytest.mark.parametrize("first", BODIES)
+def test_a_second_block_of_an_opset_adds_one_finding(first: str, second: str, inputs: str) -> None:
+    once = f"program(1.3) {{\n{function(BODIES[first], inputs)}}}"
+    twice = once.replace("-> (y);\n}", f"-> (y)\n$block<ios18> {{ {BODIES[second]} }} -> (y);\n}}")
+    known, found = problems(once), problems(twice)
+    assert [each for each in known if each not in found] == []
+    assert [each.code for each in found if each not in known] == [DUPLICATE]
+
+
 @pytest.mark.parametrize("second", BODIES)
 def test_a_function_defined_twice_is_refused_by_all_verbs(second: str) -> None:
     first = function(BODIES["a literal"], "tensor<fp16, [2]> x, bool p")

@@ -499,7 +499,7 @@ POOL = "MIL515 `kernel_sizes` of `max_pool`"
         ),
         (
             "crop_resize(roi = roi, target_height = 2, target_width = 2, x = x)",
-            ["MIL502 `roi` of `crop_resize` went away with ios17; from then on it is `boxes`"],
+            ["MIL502 `roi` of `crop_resize` was removed in ios17; since then, it is `boxes`"],
         ),
     ],
 )

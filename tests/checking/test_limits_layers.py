@@ -227,7 +227,7 @@ WRONG: list[tuple[str, Arguments, str]] = [
     (
         "upsample_nearest_neighbor",
         {"scale_factor_height": "0.01"},
-        "MIL518 `scale_factor_height` of `upsample_nearest_neighbor` makes less than 1 of the 8 of `x`: nothing is",
+        "MIL518 `scale_factor_height` of `upsample_nearest_neighbor` reduces the size 8 of `x` to less than 1",
     ),
     ("conv", {"pad_type": '"sam"'}, "MIL519 `pad_type` of `conv` takes `valid`, `custom`, `same` or `same_lower`, not"),
     ("conv", {"groups": "0"}, "MIL518 `groups` of `conv` takes numbers from 1 on, not 0"),

@@ -228,7 +228,7 @@ ROWS = [
         "must be of the rank of `x`, 2, and is of shape [2]",
         "gather_along_axis(axis = 1, indices = places, x = m, validate_indices = false)"),
     Row("gather_along_axis(axis = 0, indices = places, x = m, validate_indices = false)", "MIL515",
-        "must be of shape [?, 3], like `x` but along `axis` 0, not [2, 2]",
+        "must be of shape [?, 3], like `x` except along `axis` 0, not [2, 2]",
         "gather_along_axis(axis = 0, indices = grid, x = four, validate_indices = false)"),
     Row("gather_along_axis(axis = 1, indices = [[0], [3]], x = m, validate_indices = false)", "MIL520",
         "names position 3", "gather_along_axis(axis = 1, indices = [[0], [2]], x = m, validate_indices = false)"),

@@ -185,7 +185,10 @@ def test_an_unknown_operation_on_new_sizes_is_reported() -> None:
     [stale] = [each for each in found if each.code == "MIL436"]
     assert (stale.severity, stale.message) == (
         "warning",
-        "`other` stays tensor<fp32, [1, 9, 4, 4]>, which does not follow from what `small` is now; check it",
+        (
+            "`other` keeps the type tensor<fp32, [1, 9, 4, 4]>, which does not follow from the new type of `small`; "
+            "check it"
+        ),
     )
 
 
@@ -218,7 +221,7 @@ def test_a_parameter_that_was_a_size_and_still_fits_is_reported(parameter: str, 
     assert "MIL436" not in {each.code for each in complete_anew(text)[1]}
     whole, found = complete_anew(text.replace("8, 8]> x", "16, 16]> x"))
     assert whole is not None
-    message = f"`{parameter}` of `{operation}` has 8, which was a size that is 16 now; check it"
+    message = f"`{parameter}` of `{operation}` contains 8, an old size that is 16 now; check it"
     assert [each.message for each in found if each.code == "MIL436"] == [message]
 
 

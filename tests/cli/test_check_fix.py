@@ -197,7 +197,7 @@ def test_a_suggestion_that_would_make_nothing_better_is_reported(options: list[s
     [
         (0, ""),
         (2, "miltext: a.mil: 2 suggestions were not applied: the text would be no better\n"),
-        (None, "miltext: a.mil: stopped after 100 checks; run it again, there may be more\n"),
+        (None, "miltext: a.mil: stopped after 100 checks; run it again for further fixes\n"),
     ],
 )
 def test_what_mending_left_is_reported(
@@ -216,7 +216,7 @@ def test_other_models_are_reported_but_not_fixed(folder: Path) -> None:
     status, out, err = run("check", "--fix", "--unsafe-fixes", "a.pb", cwd=folder)
     assert status == 1
     assert out.startswith("a.pb:5:15: error[MIL604]")
-    assert "miltext: a.pb: not fixed: only a .mil text is; `miltext print` writes" in err
+    assert "miltext: a.pb: not fixed: only a .mil text can be fixed; `miltext print` writes" in err
     assert err.endswith("0 fixed, 1 left in 1 program\n")
     assert (folder / "a.pb").read_bytes() == before
     done = run("check", "--fix", EXAMPLE, cwd=folder)
@@ -251,7 +251,7 @@ def test_a_model_on_standard_input_is_not_fixed(folder: Path) -> None:
     with open(folder / "a.pb", "rb") as file:
         done = subprocess.run(command, stdin=file, cwd=folder, capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b"standard input: not fixed: only a .mil text is" in done.stderr
+    assert b"standard input: not fixed: only a .mil text can be fixed" in done.stderr
 
 
 def test_standard_output_cannot_have_the_text_and_a_report(folder: Path) -> None:
@@ -411,7 +411,7 @@ def test_what_is_excluded_is_passed_over_in_folders(folder: Path) -> None:
         (["--config", "none.toml", "a.mil"], "file or folder not found: none.toml"),
         (["--config", "a.mil", "a.mil"], "a.mil: error[MIL460]: there is no `[tool.miltext]` in this file"),
         (["--config", ".", "a.mil"], ".: error[MIL460]: the settings cannot be read"),
-        (["--config", "pyproject.toml", "--isolated", "a.mil"], "--isolated is for no settings at all"),
+        (["--config", "pyproject.toml", "--isolated", "a.mil"], "--isolated ignores all settings"),
     ],
 )
 def test_settings_that_cannot_be_followed_end_with_two(arguments: list[str], said: str, folder: Path) -> None:

@@ -102,7 +102,7 @@ def test_random_numbers_are_not_advised_where_they_failed() -> None:
         (("fp32.mil", "--against", "x.npy"), "x.npy"),
         (("fp32.mil", "--against", "z.npz"), "error[MIL844]: no output or inner value is called `smal`; did you mean"),
         (("fp32.mil", "fp16.mil", "--min-snr", "much"), "'much' is not a valid float"),
-        (("fp32.mil", "fp16.mil", "--min-snr", "nan"), "--min-snr is a number of dB"),
+        (("fp32.mil", "fp16.mil", "--min-snr", "nan"), "--min-snr takes a number of dB"),
         (("fp32.mil", "--against", "y.npz", "--runs", "2"), "--against has the numbers of one run"),
         (("fp32.mil", "fp16.mil", "--runs", "0"), "0 is not in the range"),
     ],

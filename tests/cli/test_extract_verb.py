@@ -63,7 +63,9 @@ def test_the_text_of_a_part(whole: Path, tmp_path: Path) -> None:
 def test_the_text_of_what_no_model_takes_is_reported(whole: Path) -> None:
     shown = run(whole, "m")
     assert (shown.exit_code, shown.stdout.count("-> (m)")) == (0, 1)
-    assert shown.stderr.startswith(f"{whole}: warning[MIL448]: `m` is tensor<bool, [4]>, which a model cannot give\n")
+    assert shown.stderr.startswith(
+        f"{whole}: warning[MIL448]: `m` is tensor<bool, [4]>, which cannot be an output of a model\n"
+    )
 
 
 def test_a_model_of_a_part(tmp_path: Path) -> None:
@@ -93,7 +95,11 @@ def test_a_model_of_a_part(tmp_path: Path) -> None:
         (["b", "--range", "x=4"], 2, "a text has no description"),
         (["b", "--no-loss"], 2, "a text has no description"),
         (["b", "--weights", "."], 2, "a text has no description"),
-        (["m", "-o", "P.mlpackage"], 1, "error[MIL448]: `m` is tensor<bool, [4]>, which a model cannot give"),
+        (
+            ["m", "-o", "P.mlpackage"],
+            1,
+            "error[MIL448]: `m` is tensor<bool, [4]>, which cannot be an output of a model",
+        ),
         (["b", "-o", "part.pb"], 2, "error[MIL401]"),
         (["b", "-o", ""], 2, "error[MIL401]"),
         ([], 2, "Missing argument 'VALUE...'"),

@@ -68,15 +68,18 @@ def test_an_example_goes_through_infer() -> None:
     ("arguments", "said"),
     [
         (("cnov",), "the operation `cnov` is not known; did you mean `conv`?"),
-        (("xyzzy", "conv"), "no operation speaks of all of `xyzzy` and `conv`; `miltext ops` lists all"),
+        (
+            ("xyzzy", "conv"),
+            "no description of an operation contains all of `xyzzy` and `conv`; `miltext ops` lists all",
+        ),
         (
             ("--opset", "ios71"),
             "the opset `ios71` is not known; there are `ios15`, `ios16`, `ios17`, `ios18` and `ios19`",
         ),
         (("--family", "poling"), "the family `poling` is not known; did you mean `pooling`?"),
         (("read_state", "--opset", "ios17"), "`read_state` came with ios18, and ios17 does not have it"),
-        (("--example",), "--example is of one operation: name it"),
-        (("relu", "tanh", "--example"), "--example is of one operation: name it"),
+        (("--example",), "--example shows a single operation: name it"),
+        (("relu", "tanh", "--example"), "--example shows a single operation: name it"),
         (("relu", "--json", "--example"), "--json has the examples, too: leave --example out"),
     ],
 )

@@ -84,7 +84,7 @@ BAD_TARGETS: dict[str, tuple[list[str], str]] = {
     "two archives": (["-o", "a.npz", "-o", "b.npz"], "there is one archive of all values, a.npz"),
     "one file twice": (["-o", "a.npz", "--state-out", "./a.npz"], "two outputs are one file"),
     "one file for two values": (["-o", "y=a.npy", "-o", "z=a.npy"], "two outputs are one file"),
-    "a value twice": (["-o", "y=a.npy", "-o", "y=b.npy"], "the second of its name"),
+    "a value twice": (["-o", "y=a.npy", "-o", "y=b.npy"], "its name is repeated"),
     "no file": (["-o", "y="], "is not NAME=FILE"),
     "no name": (["-o", "=y.npy"], "is not NAME=FILE"),
     "a single one as archive": (["-o", "y=y.npz"], "a single value is written as .npy"),

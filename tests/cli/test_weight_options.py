@@ -126,7 +126,7 @@ def test_names_that_cannot_be_had(packages: Path) -> None:
         ("two.mil", ["v.bin=weight.bin"], "two weight files 'weights/weight.bin'"),
         ("two.mil", ["v.bin=b.bin", "v.bin=c.bin"], "two names"),
         ("none.mil", ["b.bin"], "there are: none"),
-        ("a/m.mil", ["../b.bin"], "climbs out"),
+        ("a/m.mil", ["../b.bin"], "leads outside"),
         ("a/m.mil", [""], "does not start"),
         ("a/m.mil", [".."], "does not start"),
         ("a/m.mil", ["C:b"], "drive letter"),

@@ -72,7 +72,7 @@ def test_probabilities_that_are_no_numbers(probabilities: dict[str, Any]) -> Non
     [
         pytest.param(
             {"y": [[1], [1, 2]]},
-            "numpy makes no array of what `y` should be: ",
+            "numpy cannot convert the value of `y` to an array: ",
             marks=pytest.mark.skipif(np.__version__.startswith("1.23."), reason="numpy 1.23 makes an array of objects"),
         ),
         ({1: np.ones((2, 3))}, "1 is no name of an output or inner value; names are strings"),

@@ -233,5 +233,5 @@ def test_weights_that_are_not_a_distribution_are_reported(row: list[float]) -> N
 
 @pytest.mark.parametrize("mode", ["probs", "logits"])
 def test_nothing_is_drawn_from_nothing(mode: str) -> None:
-    with pytest.raises(OperationFailure, match="`x` has nothing to draw in rows without elements"):
+    with pytest.raises(OperationFailure, match="`x` has rows without elements, from which nothing can be drawn"):
         applied(f'random_categorical(x, mode = "{mode}")', {"x": np.zeros((2, 0), np.float32)})

@@ -324,7 +324,7 @@ def test_a_vector_has_no_band() -> None:
 UNFIT = [
     ("reshape(x, shape = s)", [2, 2], r"`shape` requests \[2, 2\], and `x`, \[2, 3\], has 6 elements"),
     ("reshape(x, shape = s)", [-2, -3], r"`shape` requests \[-2, -3\]"),
-    ("reshape(x, shape = s)", [-1, -1], r"the 6 elements of `x` leave no one size for its -1"),
+    ("reshape(x, shape = s)", [-1, -1], r"the 6 elements of `x` leave no single size for its -1"),
     ("reshape(x, shape = s)", [-1, 4], r"`shape` is \[-1, 4\], and the 6 elements"),
     ("pad(x, pad = s)", [0, -1, 0, 0], r"`pad` is \[0, -1, 0, 0\], and takes two numbers from 0 on"),
     ('pad(x, pad = s, mode = "reflect")', [0, 0, 3, 0], r"`pad` is 3 at axis 1, more than the 3 of `x` there can fill"),

@@ -137,7 +137,7 @@ def test_a_state_that_blocks_write_to_is_one_that_is_written() -> None:
 REFUSED: dict[str, tuple[str, str, str, str, str]] = {
     "an unknown value": (CHAIN, "e", "", "MIL430", "unknown value `e`"),
     "an unknown input": (CHAIN, "d", "e", "MIL430", "unknown value `e`"),
-    "nothing": (CHAIN, "", "", "MIL448", "no value is named that the part gives"),
+    "nothing": (CHAIN, "", "", "MIL448", "no output of the part is named"),
     "a value twice": (CHAIN, "d, d", "", "MIL448", "`d` is named twice"),
     "an input twice": (CHAIN, "d", "a, a", "MIL446", "`a` is named twice"),
     "both an input and an output": (CHAIN, "d, a", "a", "MIL448", "`a` is named as an input, so nothing makes it"),

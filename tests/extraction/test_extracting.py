@@ -250,26 +250,26 @@ TYPED = "tensor<fp32, [2, 3]> x, tensor<fp32, [3]> r, tensor<fp32, [4]> z"
 
 REFUSED: dict[tuple[str, str], list[str]] = {
     ("n", ""): [
-        "error[MIL448]: `n` is tensor<bool, [2, 3]>, which a model cannot give",
+        "error[MIL448]: `n` is tensor<bool, [2, 3]>, which cannot be an output of a model",
         "note: `s`, made of it, can be",
         "note: or `cast` it to int32 in the text, and name that",
     ],
     ("s", "n"): [
-        "error[MIL446]: `n` is tensor<bool, [2, 3]>, which a model cannot take",
+        "error[MIL446]: `n` is tensor<bool, [2, 3]>, which cannot be an input of a model",
         "note: it is made of `x`, which the function takes",
         "note: or take int32 in the text, and `cast` that to bool",
     ],
     ("j", "i"): [
-        "error[MIL446]: `i` is tensor<int16, [2, 3]>, which a model cannot take",
+        "error[MIL446]: `i` is tensor<int16, [2, 3]>, which cannot be an input of a model",
         "note: it is made of `x`, which the function takes",
         "note: or take int32 in the text, and `cast` that to int16",
     ],
     ("g", "w"): [
-        "error[MIL446]: `w` is list<tensor<fp32, [3]>, ?>, which a model cannot take",
+        "error[MIL446]: `w` is list<tensor<fp32, [3]>, ?>, which cannot be an input of a model",
         "note: it is made of `r`, which the function takes",
     ],
     ("w", ""): [
-        "error[MIL448]: `w` is list<tensor<fp32, [3]>, ?>, which a model cannot give",
+        "error[MIL448]: `w` is list<tensor<fp32, [3]>, ?>, which cannot be an output of a model",
         "note: `g`, made of it, can be",
     ],
 }
@@ -302,15 +302,15 @@ def test_more_than_five_dimensions_are_refused(tmp_path: Path) -> None:
     six = "tensor<fp32, [1, 1, 1, 1, 2, 3]>"
     text = draft(f"c = const()[val = {six}([[[[[[1, 2, 3], [4, 5, 6]]]]]])]; y = squeeze(c, axes = [0]);", "y")
     source = read_model(text.encode(), "w.mil")
-    assert "which a model cannot take" in refused(source, "y", tmp_path / "P.mlpackage", "c")
-    assert "which a model cannot give" in refused(source, "c", tmp_path / "P.mlpackage")
+    assert "which cannot be an input of a model" in refused(source, "y", tmp_path / "P.mlpackage", "c")
+    assert "which cannot be an output of a model" in refused(source, "c", tmp_path / "P.mlpackage")
 
 
 def test_a_scalar_is_given_and_not_taken(tmp_path: Path) -> None:
     whole = read_model(draft("m = exp(x); n = reduce_max(m); y = add(x, n);", "y").encode(), "w.mil")
     assert changes(whole, "n", tmp_path / "Part.mlpackage") == []
     assert refused(whole, "y", tmp_path / "Other.mlpackage", "n").splitlines()[:3] == [
-        "error[MIL446]: `n` is a scalar, fp32, which a model cannot take",
+        "error[MIL446]: `n` is a scalar, fp32, which cannot be an input of a model",
         "note: `m`, its source, can be: --input m",
         "note: or take tensor<fp32, [1]> in the text, and `squeeze` that",
     ]

@@ -153,7 +153,7 @@ def test_weights_are_constants_of_their_own(only: list[str] | None) -> None:
     ("asked", "code", "message"),
     [
         ({"operations": ["relux"]}, "MIL482", "there is no operation `relux`; did you mean `relu`?"),
-        ({"operations": []}, "MIL482", "no operation may be used, and a program has some"),
+        ({"operations": []}, "MIL482", "the list of allowed operations is empty, but a program needs one"),
         ({"opsets": ["ios12"]}, "MIL482", "there is no opset `ios12`"),
         ({"operations": "conv"}, "MIL482", "`operations` is a string, and takes a list of names"),
         ({"operations": ["custom_layer"]}, "MIL482", "`custom_layer` is not generated"),
@@ -166,7 +166,7 @@ def test_weights_are_constants_of_their_own(only: list[str] | None) -> None:
         ({"operations": ["cond", "add"], "control_flow": False}, "MIL482", "but `control_flow` is false"),
         ({"weights": 99_999_999}, "MIL482", "`weights` is 99999999, and cannot be more than 4194304"),
         ({"weights": -3}, "MIL482", "`weights` is -3"),
-        ({"opsets": []}, "MIL482", "no opset may be used"),
+        ({"opsets": []}, "MIL482", "the list of allowed opsets is empty"),
         ({"dtypes": ["float"]}, "MIL482", "there is no data type `float`"),
         ({"operations": ["read_state"], "opsets": ["ios15"]}, "MIL482", "ios15 does not have `read_state`"),
         ({"ops": (0, 3)}, "MIL482", "a program has from 1 operation on, and not 0 to 3"),

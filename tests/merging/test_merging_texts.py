@@ -221,6 +221,12 @@ ODD = {
     "a key twice": BASE.replace("x = a, y = x", "x = a, x = x"),
     "undefined": BASE.replace("x = b", "x = nobody"),
     "without a block": BASE.replace("    func main", "    func other<ios18>() $none;\n    func main"),
+    "a block twice": BASE.replace("} -> (d);", "} -> (d)\n$block<ios18> {\n} -> (x);"),
+    "a block three times": BASE.replace("} -> (d);", "} -> (d)" + "\n$block<ios18> {\n} -> (x)" * 2 + ";"),
+    "a function twice": BASE.replace("} -> (d);", "} -> (d);\nfunc main<ios18>() {\n} -> ();"),
+    "a block in two names": BASE.replace("<ios18>", "<ios19>").replace(
+        "} -> (d);", "} -> (d)\n$block<ios26> {\n} -> (x);"
+    ),
     "two blocks": BASE.replace("} -> (d);", "} -> (d)\n$block<ios17> {\n} -> (x);"),
     "no results": BASE.replace(LINES["c"], LINES["c"] + "            print(x = b);\n" * 2),
 }

@@ -137,7 +137,7 @@ def test_shapes_of_its_own_are_reported_and_made_of_description(
     package = write_package(tmp_path / "own" / "In.mlpackage", own.SerializeToString())
     told = [each.message for each in miltext.build(package, bundle, check=False) if each.code == "MIL443"]
     where = " of the model 0" if is_piped else ""
-    lost = f"`FlexibleShapeInformation` of `main`{where}, which is made of the description"
+    lost = f"`FlexibleShapeInformation` of `main`{where}, which is made from the description"
     assert told == [f"a compiled model does not have this, and it is lost: {lost}"]
     inner = "model0/model.mil" if is_piped else "model.mil"
     assert (bundle / inner).read_bytes() == (expected / inner).read_bytes()

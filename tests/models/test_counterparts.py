@@ -295,6 +295,78 @@ def test_a_rename_beside_another_edit(more: str, tmp_path: Path) -> None:
     assert colors(tmp_path / "N.mlpackage") == {"left": "RGB", "b": "BGR", "right": "array"}
 
 
+TRAINED = {  # the training inputs, the inputs in the edited text, and the training inputs after it
+    "an input": (["a", "label"], ("x", "b"), ["x", "label"]),
+    "both inputs": (["b", "a"], ("x", "y"), ["y", "x"]),
+    "an exchange": (["a", "b"], ("b", "a"), ["b", "a"]),
+    "the name of a value": (["a", "h0"], ("x", "b"), ["x", "h0"]),
+    "no input": (["label"], ("x", "b"), ["label"]),
+    "nothing": ([], ("x", "b"), []),
+    "twice": (["a", "a"], ("x", "b"), ["x", "x"]),
+}
+
+
+def trained(source: Path, names: list[str]) -> Path:
+    model = open_model(source)
+    assert model.spec is not None
+    for name in names:
+        model.spec.description.trainingInput.add(name=name, shortDescription=f"trains {name}")
+    model.save(source, force=True)
+    return source
+
+
+@pytest.mark.parametrize(("names", "edited", "expected"), TRAINED.values(), ids=TRAINED)
+def test_training_inputs_follow_inputs(
+    names: list[str], edited: tuple[str, str], expected: list[str], tmp_path: Path
+) -> None:
+    source = trained(package_of(tmp_path, pictures("a", "b")), names)
+    (tmp_path / "edited.mil").write_text(pictures(*edited))
+    run("build", tmp_path / "edited.mil", "--from", source, "-o", tmp_path / "N.mlpackage")
+    description = load(tmp_path / "N.mlpackage").description
+    assert description is not None
+    assert [each.name for each in description.trainingInput] == expected
+    assert [each.shortDescription for each in description.trainingInput] == [f"trains {name}" for name in names]
+
+
+@pytest.mark.parametrize("names", [["a", "label"], ["label", "a"]])
+def test_an_input_cannot_take_a_training_inputs_name(names: list[str], tmp_path: Path) -> None:
+    source = trained(package_of(tmp_path, pictures("a", "b")), names)
+    result = CliRunner().invoke(command, ["rename", str(source), "a", "label", "-o", str(tmp_path / "N.mlpackage")])
+    assert result.exit_code == 1
+    assert "MIL431" in result.output
+    assert "`a` has a training input, and the model already has another one named `label`" in result.output
+    assert not (tmp_path / "N.mlpackage").exists()
+
+
+def test_training_inputs_follow_a_model_without_entries(tmp_path: Path) -> None:
+    source = trained(package_of(tmp_path, pictures("a", "b")), ["a"])
+    model = open_model(source)
+    assert model.spec is not None
+    model.spec.description.ClearField("input")
+    model.spec.description.ClearField("output")
+    model.save(source, force=True)
+    run("rename", source, "a", "x", "-o", source, "--force")
+    description = load(source).description
+    assert description is not None
+    assert [each.name for each in description.trainingInput] == ["x"]
+    assert not description.input
+
+
+@pytest.mark.parametrize(("default", "expected"), [("alpha", "x"), ("beta", "a")])
+def test_training_inputs_follow_the_default_function(default: str, expected: str) -> None:
+    def functions(name: str) -> Program:
+        first, second = pictures(name, "b").splitlines()[2:-1], pictures("a", "b").splitlines()[2:-1]
+        both = "\n".join([*first, *second]).replace("func main", "func alpha", 1).replace("func main", "func beta")
+        return miltext.parse(f"program(1.3)\n{{\n{both}\n}}\n")
+
+    old, new = functions("a"), functions("x")
+    description = describe(old)
+    description.defaultFunctionName = default
+    description.trainingInput.add(name="a")
+    update(description, Version(interfaces(old), old), new, interfaces(new))
+    assert [each.name for each in description.trainingInput] == [expected]
+
+
 def test_what_nothing_reports_apart_is_made_anew_and_reported(tmp_path: Path) -> None:
     def unused(*names: str) -> str:
         taken = ", ".join(f"{HEAD} {name}" for name in names)

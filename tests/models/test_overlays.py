@@ -382,14 +382,15 @@ def test_renamed_training_inputs_are_followed(tmp_path: Path) -> None:
     assert tables(package)[1] == {"TrainingInputs": {"image": {"MLFeatureShortDescription": "to train"}}}
 
 
-def test_a_training_input_that_keeps_its_name_keeps_its_text(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "expected"), [("x", "image"), ("label", "label")])
+def test_training_inputs_of_a_program_are_followed(name: str, expected: str, tmp_path: Path) -> None:
     spec = model()
-    spec.description.trainingInput.add(name="x")
-    table = {"TrainingInputs": {"x": {"MLFeatureShortDescription": "to train"}}}
-    package = overlaid(tmp_path / "M.mlpackage", spec, features=table)
+    spec.description.trainingInput.add(name=name)
+    text = {"MLFeatureShortDescription": "to train"}
+    package = overlaid(tmp_path / "M.mlpackage", spec, features={"TrainingInputs": {name: text}})
     run("rename", package, "x", "image", "-o", package, "--force")
-    assert own(package).description.trainingInput[0].name == "x"
-    assert tables(package)[1] == table
+    assert own(package).description.trainingInput[0].name == expected
+    assert tables(package)[1] == {"TrainingInputs": {expected: text}}
 
 
 def test_exchanged_names_are_exchanged_in_the_overlay(tmp_path: Path) -> None:

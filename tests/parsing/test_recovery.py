@@ -19,7 +19,7 @@ from miltext.parsing import recovery
 from miltext.parsing.recovery import recover, tree_past
 from miltext.parsing.syntax_errors import syntax_error
 from miltext.schema.walk import operations
-from miltext.syntax.names import RESERVED
+from miltext.syntax.names import RESERVED, opset_of, opset_text
 from miltext.syntax.parser import SyntaxFailure
 from miltext.syntax.tree import Folded, Node, walk
 
@@ -181,6 +181,43 @@ def test_of_two_functions_of_one_name_the_first_is_checked() -> None:
     [hiding, *_] = miltext.check(text)
     assert hiding.code == "MIL603"
     assert [line_and_column(text, note.span.start) for note in hiding.notes if note.span] == [(4, 43)]
+
+
+BLOCK = "        $block<OPSET> {\n            fp16 z = tanh(x = p);\n        } -> (z)"
+DUPLICATES = {
+    "a block": (["ios18"], ["ios18"], "block named `ios18`"),
+    "two blocks": (["ios18", "ios18"], ["ios18"], "block named `ios18`"),
+    "a later block": (["ios17", "ios17", "ios16"], ["ios16", "ios17", "ios18"], "block named `ios17`"),
+    "the opset's other name": (["ios19", "ios26"], ["ios18", "ios19"], "block named `ios26`"),
+}
+
+
+@pytest.mark.parametrize(("opsets", "kept", "word"), DUPLICATES.values(), ids=DUPLICATES)
+def test_of_two_blocks_of_one_opset_the_first_is_read(opsets: list[str], kept: list[str], word: str) -> None:
+    blocks = "".join(f"\n{BLOCK.replace('OPSET', each)}" for each in opsets)
+    text = changed(("(y);\n    func", f"(y){blocks};\n    func"), ("cos(x = a)", "cos(x = nowhere)"))
+    read = recover(text)
+    assert read.program is not None
+    function = read.program.functions["main"]
+    assert {opset_text(each) for each in function.block_specializations} == set(kept)
+    assert len(function.block_specializations[function.opset].operations) == 3
+    [found] = read.diagnostics
+    assert found.code == "MIL103"
+    assert word in found.message
+    [first] = found.notes
+    assert found.span is not None
+    assert first.span is not None
+    assert first.span < found.span
+    assert opset_of(text[slice(*first.span)]) == opset_of(text[slice(*found.span)])
+    assert "nowhere" in " ".join(each.message for each in miltext.check(text))
+
+
+def test_blocks_beside_none_are_read() -> None:
+    text = changed(("bool p) {", "bool p) $none $block<ios18> {"))
+    assert [each.code for each in recover(text).diagnostics] == ["MIL103"]
+    program = recover(text).program
+    assert program is not None
+    assert len(program.functions["main"].block_specializations) == 1
 
 
 def test_what_is_passed_over_stays_defined() -> None:

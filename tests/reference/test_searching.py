@@ -85,8 +85,12 @@ def test_a_name_that_is_also_a_word_is_searched_in_a_family() -> None:
 UNKNOWN = {
     ("cnov",): "the operation `cnov` is not known; did you mean `conv`?",
     ("xyzzy",): "the operation `xyzzy` is not known; `miltext ops` lists all",
-    ("conv", "xyzzy"): "no operation speaks of all of `conv` and `xyzzy`; `miltext ops` lists all",
-    ("xyzzy", "conv", "conv"): "no operation speaks of all of `xyzzy`, `conv` and `conv`; `miltext ops` lists all",
+    ("conv", "xyzzy"): "no description of an operation contains all of `conv` and `xyzzy`; `miltext ops` lists all",
+    (
+        "xyzzy",
+        "conv",
+        "conv",
+    ): "no description of an operation contains all of `xyzzy`, `conv` and `conv`; `miltext ops` lists all",
 }
 
 
@@ -119,7 +123,7 @@ def test_an_operation_that_came_later_is_reported() -> None:
         find(["relu", "read_state"], "ios16")
     with pytest.raises(UnknownWord, match=r"^the family `state` has no operation in ios16$"):
         find([], "ios16", "state")
-    with pytest.raises(UnknownWord, match=r"^the family `state` has no operation that speaks of `conv`$"):
+    with pytest.raises(UnknownWord, match=r"^the family `state` has no operation whose description contains `conv`$"):
         find(["conv"], family="state")
 
 

@@ -125,7 +125,7 @@ def test_a_text_is_taken_with_the_overlay_of_ours(repository: Repository) -> Non
     text = repository.folder / f"{NAME}.conflict.mil"
     text.write_text(re.sub(r"(?s)<<<<<<<.*?=======\n(.*?)>>>>>>>[^\n]*\n", r"\1", text.read_text()))
     shown = repository.miltext("merge", "--resolve", text.name, NAME)
-    assert f"{NAME}/{METADATA.as_posix()} is the file of ours" in shown
+    assert f"{NAME}/{METADATA.as_posix()} is taken from ours" in shown
     assert tables(repository.folder / NAME)[0]["MLModelAuthorKey"] == "Ours"
     assert "= exp(" in repository.miltext("print", NAME)
 

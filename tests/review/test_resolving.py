@@ -179,7 +179,7 @@ def test_the_mergetool_of_git_opens_the_text_once(checkout: Checkout) -> None:
 
 def test_without_a_conflict_there_is_nothing_to_resolve(checkout: Checkout) -> None:
     checkout.merge([tanh], [FIRST])
-    assert "error[MIL860]: nothing of this is in conflict" in checkout.resolve("ours", PACKAGE, status=2)
+    assert "error[MIL860]: no file of this model is in conflict" in checkout.resolve("ours", PACKAGE, status=2)
     assert "MIL860" in checkout.resolve("ours", "nothing", status=2)
     assert "MIL846" in checkout.resolve("ours", "../elsewhere", status=2)
 

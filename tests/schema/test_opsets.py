@@ -167,3 +167,23 @@ def test_the_table_has_no_alias_of_an_opset() -> None:
     table = Path(miltext.schema.opsets.__file__).with_name("ops.json")
     versions = [version["opset"] for each in json.loads(table.read_text()).values() for version in each]
     assert {*versions} <= {opset.text for opset in OPSETS}
+
+
+NEAR = {
+    **dict.fromkeys(
+        ("ios20", "ios25", "ios27", "ios36", "ios62", "ios91", "IOS27", "iOS26", "Ios19", "ios99"), "ios19"
+    ),
+    **dict.fromkeys(("io26", "ios226", "ios-19"), "ios19"),
+    **dict.fromkeys(("ios14", "ios13", "ios51", "ios00"), "ios15"),
+    **dict.fromkeys(("ios81", "iOS18", "ios181"), "ios18"),
+    **dict.fromkeys(("ios71", "iso17"), "ios17"),
+    **dict.fromkeys(("macos26", "watchos26", "x", "CoreML10"), None),
+}
+
+
+@pytest.mark.parametrize("name", NEAR)
+def test_an_unknown_opset_is_near_a_known_one(name: str) -> None:
+    (found,) = miltext.check(TEXT.replace("OPSET", f'$"{name}"' if "-" in name else name))
+    meant = f"; did you mean `{NEAR[name]}`?" if NEAR[name] else ""
+    assert (found.code, found.suggestion) == ("MIL609", NEAR[name])
+    assert found.message.endswith(f"{name}`{meant}" if "-" not in name else f'$"{name}"`{meant}')

@@ -100,7 +100,7 @@ def test_templates(begun: dict[str, Any]) -> None:
 
 
 def test_interactive_parser(begun: dict[str, Any]) -> None:
-    names = after(begun, "Ask what may come next")
+    names = after(begun, "Acceptable next tokens")
     assert names["expected"] == {"LPAR"}
     assert begun["parser"].get_terminal("LPAR").pattern.value == "("
 

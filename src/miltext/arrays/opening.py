@@ -127,7 +127,7 @@ def _require_conversion(reference: ArrayReference, header: Header, path: Path) -
     target = BY_NAME[reference.dtype]
     if target.kind == "string":
         raise refusal(
-            codes.MISFIT_ARRAY, f"`{reference}` asks for strings, but its elements are of {header.dtype.name}", path
+            codes.MISFIT_ARRAY, f"`{reference}` requires strings, but its elements are of {header.dtype.name}", path
         )
     if is_pattern(header.dtype, target):
         plain = reference._replace(dtype=None)

@@ -47,7 +47,7 @@ class WriteOptions:
         False, "Refuse a loss of details in the description; a given --description counts as intended."
     )
     force: bool = option(False, "Replace OUT if it exists.")
-    check: bool = option(True, "Write it even with errors that `miltext check` finds; only drafts must be right.")
+    check: bool = option(True, "Write it even with errors that `miltext check` finds; only drafts must be correct.")
     on_change: Callable[[DescriptionChange], object] | None = None
     progress: Progress | None = None
     expect: Expect | None = None

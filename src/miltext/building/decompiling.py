@@ -100,7 +100,7 @@ class Decompiling(NamedTuple):
             return self._pipeline(bundle, prefix)
         if bundle.spec is not None:
             return NewModel(deepcopy(bundle.spec), warnings=list(bundle.warnings))
-        message = f"this compiled model is of the kind `{bundle.type}`: only an ML Program can be turned back"
+        message = f"this compiled model is of the kind `{bundle.type}`: only an ML Program can be decompiled"
         raise refusal(codes.COMPILED_NOT_ML_PROGRAM, message, bundle.name)
 
     def _program(self, bundle: Model, prefix: str) -> NewModel:

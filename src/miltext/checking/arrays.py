@@ -25,7 +25,7 @@ CODES = frozenset(f"MIL{number}" for number in range(412, 420))
 
 _NO_FOLDER = "a text by itself has no folder in which this file could be, so {}; give the path of the text"
 _NO_TYPE = _NO_FOLDER.format("the type of the array is not known")
-_NO_VALUES = _NO_FOLDER.format("all but the array is checked")
+_NO_VALUES = _NO_FOLDER.format("everything except the array is checked")
 
 
 class Arrays:

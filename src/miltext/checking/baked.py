@@ -167,7 +167,7 @@ class Baked:
             if operand in self._absorbing:
                 yield from self._behind(self._absorbing[operand])
             elif operand in self.others:
-                yield Remark("this input has the sizes that it had; give it others, too", self.others[operand])
+                yield Remark("this input still has its old sizes; change them, too", self.others[operand])
         elif operand in self._refitted:
             message = f"change this literal, {MADE_FOR_OTHERS}; {show(self._refitted[operand])} fits"
             yield Remark(message, constant)

@@ -47,7 +47,7 @@ def specialization_findings(graph: StatedGraph) -> Iterator[Finding]:
 
 
 def _difference(graph: StatedGraph, block: Block, other: Block, opset: str) -> str | None:
-    head = f"the block for {opset_named(opset)} does not return what the function's other block does"
+    head = f"the outputs of the block for {opset_named(opset)} differ from the outputs of the function's other block"
     names, others = ([value.name for value in each.outputs] for each in (block, other))
     if names != others:
         listing = [listed(map(name_text, each), "and") or "nothing" for each in (others, names)]

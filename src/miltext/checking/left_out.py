@@ -41,5 +41,7 @@ def program_of(text: str, originals: Sequence[Program]) -> tuple[Program | None,
 
 def _note(count: int, start: int) -> Diagnostic:
     left = "1 literal is" if count == 1 else f"{count} literals are"
-    message = f"{left} left out, and all but the values is checked; `miltext check --from MODEL` fills in what it has"
+    message = (
+        f"{left} left out, and everything else is checked; `miltext check --from MODEL` fills in the values of MODEL"
+    )
     return Diagnostic("note", codes.ELIDED_LITERAL, message, Span(start, start + len("$elided")))

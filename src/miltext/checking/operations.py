@@ -233,7 +233,7 @@ class _CheckedCall:
         if near is not None:
             missing.remove(near)
         now = f"it is `{near}`" if near else f"`{known.name}` takes {listed(known.parameters, 'and')}"
-        message = f"{self.named(name)} went away with {known.opset}; from then on {now}"
+        message = f"{self.named(name)} was removed in {known.opset}; since then, {now}"
         return Finding((*self.argument(name), "key"), codes.NOT_IN_OPSET, message, suggestion=near)
 
     def stranger(self, names: list[str], known: Signature, near: str | None) -> Finding:
@@ -291,7 +291,7 @@ class _CheckedCall:
         if since is not None and self.lacks(since):
             yield from self.later(path, f"{self.named(name)} may be {dtype} from {since} on", op_type, name, dtype)
         else:
-            before = f"; it did before {opset_named(self.opset)}" if since is not None else ""
+            before = f"; before {opset_named(self.opset)}, it took this type" if since is not None else ""
             message = f"{self.named(name)} takes {listed(sorted(parameter.dtypes))}, not `{dtype}`{before}"
             yield Finding(path, codes.UNSUPPORTED_DTYPE, message)
 

@@ -202,7 +202,7 @@ class Retyping(DraftWalk):
         """Report a parameter that contains an old size."""
         binding = (*place, "inputs", Key(outdated.parameter), "arguments", 0)
         what = f"`{outdated.parameter}` of `{op.type}`"
-        message = f"{what} has {outdated.before}, which was a size that is {outdated.now} now; check it"
+        message = f"{what} contains {outdated.before}, an old size that is {outdated.now} now; check it"
         self.kept.append(Finding(binding, codes.OUTDATED_SIZE, message, severity="warning"))
 
     def restate(self, value: Value, place: Path, type: Type) -> None:
@@ -214,7 +214,8 @@ class Retyping(DraftWalk):
     def keep(self, name: str, type: Type, place: Path, changed: str) -> None:
         """Report a type that cannot be inferred although an input of its operation changed."""
         stated = spelled(type, self.dialect)
-        message = f"{quoted(name)} stays {stated}, which does not follow from what {quoted(changed)} is now; check it"
+        why = f"which does not follow from the new type of {quoted(changed)}"
+        message = f"{quoted(name)} keeps the type {stated}, {why}; check it"
         self.kept.append(Finding((*place, "type"), codes.OUTDATED_SIZE, message, severity="warning"))
 
     def nested(self, op: Op, operands: Mapping[str, Sequence[Operand]], path: InferencePath) -> list[NestedBlock]:

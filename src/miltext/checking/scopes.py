@@ -86,9 +86,21 @@ def _has_block(function: Function) -> bool:
 
 
 def _unknown_opset(opset: str, place: Path) -> Finding:
-    near = one_slip_from(opset, PROTO_BY_TEXT) or nearest(opset, PROTO_BY_TEXT)
+    near = _near_opset(opset)
     message = f"unknown opset `{opset_named(opset)}`{did_you_mean(near)}"
     return Finding(place, codes.UNKNOWN_OPSET, message, suggestion=near, severity="warning")
+
+
+def _near_opset(opset: str) -> str | None:
+    """Return the known opset nearest to a name, in its usual spelling.
+
+    Of two digits, it is the version with these exchanged, or else the nearest version.
+    """
+    near = one_slip_from(opset, PROTO_BY_TEXT) or nearest(opset, PROTO_BY_TEXT)
+    if number := re.fullmatch("ios([0-9]{2})", opset.lower()):
+        wanted = number[1]
+        near = min(PROTO_BY_TEXT, key=lambda name: (name[:2:-1] != wanted, abs(int(name[3:]) - int(wanted))))
+    return opset_text(PROTO_BY_TEXT[near]) if near else None
 
 
 def _by_text_name(opset: str, blocks: Collection[str], place: Path) -> Finding:
@@ -221,7 +233,7 @@ class _Names:
         return Finding(
             path,
             codes.VALUE_OF_OTHER_BLOCK,
-            f"{named(name)} is defined in another block and not seen from here",
+            f"{named(name)} is defined in another block, and is not visible here",
             remark,
         )
 

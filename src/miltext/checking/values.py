@@ -341,7 +341,7 @@ def _check_count(count: int, held: int, field: str, dtype: DType) -> Iterator[Fi
 
 def _check_length(count: int, held: int, noun: str, holder: str) -> Iterator[Finding]:
     if held != count:
-        yield _fault(codes.WRONG_ELEMENT_COUNT, f"the type says {counted(count, noun)}, the {holder} has {held}")
+        yield _fault(codes.WRONG_ELEMENT_COUNT, f"the type declares {counted(count, noun)}, the {holder} has {held}")
 
 
 def _check_container(value: proto.Value, member: str) -> Iterator[Finding]:

@@ -28,7 +28,7 @@ VERBS = {
     "reshape": "Give inputs other sizes.",
     "expose": "Make inner values outputs of a model.",
     "extract": "Take the part of a model between values.",
-    "reduce": "Find the smallest part of a model that a test still fits.",
+    "reduce": "Find the smallest part of a model on which a test still passes.",
     "locate": "Show the operation at a line of model.mil.",
     "info": "Summarize a model.",
     "run": "Run a program on inputs.",

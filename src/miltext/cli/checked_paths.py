@@ -77,7 +77,7 @@ def rules_of(config: str | None, isolated: bool, **choices: object) -> Rules:
     from miltext.settings.settings import NONE
 
     if config is not None and isolated:
-        raise click.UsageError("--isolated is for no settings at all: leave out --config")
+        raise click.UsageError("--isolated ignores all settings: leave out --config")
     settings = settings_from(existing(config)) if config is not None else NONE if isolated else None
     return Rules(settings, **choices)  # type: ignore[arg-type]
 

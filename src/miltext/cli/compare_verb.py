@@ -72,7 +72,7 @@ def command(old: str, new: str | None, against: str | None, full: bool, nested: 
     if against is not None and options["runs"] > 1:
         raise click.UsageError("--against has the numbers of one run: leave out --runs")
     if options["min_snr"] is not None and math.isnan(options["min_snr"]):
-        raise click.UsageError("--min-snr is a number of dB: nan is none")
+        raise click.UsageError("--min-snr takes a number of dB, not nan")
     if old == new == "-":
         raise click.UsageError("standard input can be only one model: name the other")
     given = InputChoices(**{name: options.pop(name) for name in InputChoices._fields})

@@ -52,7 +52,7 @@ Examples:
     multiple=True,
     metavar="DIR|NAME=FILE",
     help="The place of a text's weight files: a folder or model, or a file for a name in the text; "
-    "several times for several.  [its folder]",
+    "may be repeated.  [its folder]",
 )
 @click.option("--full", is_flag=True, help="List all constants with losses, not only the ten with the largest.")
 @format_option

@@ -40,8 +40,8 @@ def model() -> Path:
 def command() -> None:
     """Show what miltext does: print a model, check a text with mistakes, run a model, and compare two.
 
-    Each step is a command with what it writes. The model is a small classifier of pictures, which miltext brings. All
-    is done in a temporary folder, and nothing stays behind.
+    Each step is a command with what it writes. The model is a small classifier of pictures, which miltext contains. All
+    steps run in a temporary folder, which is removed at the end.
     """
     from miltext.containers.opening import load
     from miltext.drafting.writing import to_draft

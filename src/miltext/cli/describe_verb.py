@@ -27,10 +27,10 @@ Examples:
 @output_option("The file to write; an existing description is updated, and keeps its comments.")
 @format_option
 def command(model: str, output: str) -> None:
-    """Show all that MODEL holds besides program and weights, as TOML that `miltext build --description` takes.
+    """Show the parts of MODEL besides its program and weights, as TOML that `miltext build --description` reads.
 
-    Inputs, outputs and states, images and flexible sizes, labels, metadata, functions, the stages of a pipeline. For a
-    program by itself, they follow from the types.
+    They are inputs, outputs and states, images and flexible sizes, labels, metadata, functions, and the stages of a
+    pipeline. For a program without a model, they are made from its types.
     """
     from miltext.drafting.describing import describe, update
     from miltext.models.outputs import check_output

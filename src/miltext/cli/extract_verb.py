@@ -32,7 +32,7 @@ Examples:
   miltext extract model.mil relu_3 -o part.mil                                 # comments are kept
   miltext extract Pipeline.mlpackage relu_3 --model 1 -o Part.mlpackage        # a part of one of its models
 \b
-Exit status: 0 the part is written, warnings or not; 1 it cannot be cut so, and nothing is written; 2 usage, files.
+Exit status: 0 the part is written, warnings or not; 1 the part cannot be cut out; 2 usage, files.
 """
 
 
@@ -44,7 +44,7 @@ Exit status: 0 the part is written, warnings or not; 1 it cannot be cut so, and 
     "inputs",
     multiple=True,
     metavar="VALUE",
-    help="A value that becomes an input of the part; several times for several.",
+    help="A value that becomes an input of the part; may be repeated.",
 )
 @click.option(
     "-o",

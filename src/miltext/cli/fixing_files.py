@@ -80,7 +80,7 @@ def _say_what_is_left(name: str, mended: Mended) -> None:
     from miltext.checking.fixing import MOST_CHECKS
 
     if mended.useless is None:
-        tell(f"miltext: {name}: stopped after {MOST_CHECKS} checks; run it again, there may be more")
+        tell(f"miltext: {name}: stopped after {MOST_CHECKS} checks; run it again for further fixes")
     elif mended.useless:
         what = "1 suggestion was" if mended.useless == 1 else f"{mended.useless} suggestions were"
         tell(f"miltext: {name}: {what} not applied: the text would be no better")
@@ -99,7 +99,10 @@ def _not_fixable(model: Model) -> str | None:
     if model.is_compiled:
         return "it is the text of a compiled model; fix a copy, or the source model"
     if not is_text(model):
-        return "only a .mil text is; `miltext print` writes the model's, and `miltext build` makes a model of it again"
+        return (
+            "only a .mil text can be fixed; `miltext print` writes the text of a model, and `miltext build` makes a "
+            "model from a text"
+        )
     if is_sidecar(model.name):
         return "it is a sidecar, which `miltext sidecar` makes from its model"
     if model.path is not None and is_stream(Path(model.path)):

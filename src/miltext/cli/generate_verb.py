@@ -40,8 +40,8 @@ Exit status: 0 the program is made; 1 OUT cannot hold it; 2 usage, impossible op
     "--ops", type=int, default=10, metavar="K", help="How many operations, besides constants and casts.  [10]"
 )
 @click.option("--opset", metavar="OPSET", help="The opset of its functions: ios15 to ios19.  [one by the seed]")
-@click.option("--only", multiple=True, metavar="OP", help="Use this operation; several times for several.  [all]")
-@click.option("--dtype", multiple=True, metavar="TYPE", help="Compute with this data type; several times for several.")
+@click.option("--only", multiple=True, metavar="OP", help="Use this operation; may be repeated.  [all]")
+@click.option("--dtype", multiple=True, metavar="TYPE", help="Compute with this data type; may be repeated.")
 @click.option("--inputs", type=int, default=3, metavar="N", help="The most inputs.  [3]")
 @click.option("--outputs", type=int, metavar="N", help="The most outputs.  [all values that nothing uses]")
 @click.option("--functions", type=int, default=1, metavar="N", help="The most functions, from ios18 on.  [1]")

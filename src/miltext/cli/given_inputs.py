@@ -96,7 +96,9 @@ INPUT_OPTIONS = (
         help="The shape of a random input of flexible sizes, as in x=1,3,256,256.  [its default]",
     ),
     click.option(
-        "--resize", is_flag=True, help="Scale pictures to the default size of their input, if it does not take theirs."
+        "--resize",
+        is_flag=True,
+        help="Scale pictures to the default size of their input, if it does not accept their size.",
     ),
 )
 

@@ -45,7 +45,7 @@ _NO_DRAFT = "infer takes the text of a draft, a .mil, and {}; `miltext print` wr
 @click.command("infer", epilog=EPILOG)
 @click.argument("draft", default="-", metavar="[DRAFT]")
 @output_option("Write to FILE instead of standard output.")
-@click.option("--all", "anew", is_flag=True, help="Infer the types of outputs that DRAFT states anew, too.")
+@click.option("--all", "anew", is_flag=True, help="Infer the stated types of outputs anew, too.")
 @click.option("--names", is_flag=True, help="Give each operation without a `name` the name of its first output.")
 @click.option("--consts", is_flag=True, help="Move each literal argument to a `const` before its operation.")
 @click.option("--defaults", is_flag=True, help="Write out the defaults of omitted parameters.")
@@ -53,13 +53,13 @@ _NO_DRAFT = "infer takes the text of a draft, a .mil, and {}; `miltext print` wr
 def command(draft: str, output: str, anew: bool, **options: bool) -> None:
     """Fill in the types that DRAFT, a .mil, leaves out: of outputs (`y = ...`) and of literals (`axis = 1`).
 
-    The result is canonical MIL text; comments and numbers are kept as they are. It contains the author's text, and
+    The result is canonical MIL text; comments and numbers are kept as they are. It contains the text of DRAFT, and
     types; a head such as `program(1.3) $draft(names, consts)` adds more, as the options do. All problems are reported
     as by `miltext check`. `-` or nothing, in a pipe, is standard input.
 
     With --all, DRAFT may be any MIL text, and FILE the same one if it is not a draft: all inferable types of outputs
-    are inferred anew. So the shape of an input is one edit; `miltext reshape` makes it, too. A constant for the old
-    sizes that does not fit is an error with its name.
+    are inferred anew. So a new shape of an input is a single edit, which `miltext reshape` makes, too. A constant for
+    the old sizes that does not fit is an error with its name.
 
     Arrays that DRAFT names, as in `$npy("w.npy")`, are looked for beside it; the result names them, too, and is not
     written into a folder without them.

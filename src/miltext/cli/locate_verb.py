@@ -39,9 +39,9 @@ LONGEST = 2000
 def command(model: str, place: str, nested: str | None) -> None:
     """Show the operation at LINE[:COL] of the model.mil that Core ML made of MODEL.
 
-    The text is the one in a .mil or a .mlmodelc; for any other model, Apple's compiler's. LINE counts from 1 and COL
-    from 0, as in Core ML's errors; miltext's own messages count columns from 1. A place in the space before a line's
-    first operation counts as that operation.
+    A .mil or .mlmodelc contains this text; for any other model, it is the text that Apple's compiler would write. LINE
+    counts from 1 and COL from 0, as in Core ML's errors; miltext's own messages count columns from 1. A place in the
+    space before a line's first operation counts as that operation.
     """
     from miltext.files.refusals import refusal
     from miltext.parsing.locating import at_place

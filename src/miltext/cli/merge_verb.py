@@ -72,7 +72,7 @@ def command(
 
     With --resolve, git merge, rebase, cherry-pick or stash left each MODEL in conflict. All of its files become those
     of one side, or the model of TEXT, with weights of both: usually `Model.mlpackage.conflict.mil`, without markers.
-    git then has it as resolved.
+    git then regards it as resolved.
     """
     from miltext.merging.conflicts import Markers
 
@@ -134,14 +134,18 @@ def _resolve(names: Sequence[str], how: str, force: bool) -> int:
             show(failure.diagnostics, failure.text, failure.path)
             return WRONG if failure.diagnostics[0].code == codes.UNRESOLVED_CONFLICT else FAILED
         _forget_text(found, how)
-        tell(f"miltext: {name}: {how} whole, with its weights" if how in SIDES else f"miltext: {name}: as {how} says")
+        tell(
+            f"miltext: {name}: {how} whole, with its weights"
+            if how in SIDES
+            else f"miltext: {name}: the model of {how}"
+        )
     return 0
 
 
 def _take_text(found: InConflict, name: str, text: str) -> bool:
     """Apply a text, and return whether the model is whole; report its errors."""
     merged = found.take_text(Path(text))
-    for reason in (*merged.conflicts, *(f"{path} is the file of ours" for path in found.of_ours)):
+    for reason in (*merged.conflicts, *(f"{path} is taken from ours" for path in found.of_ours)):
         _tell(name, reason)
     show(merged.errors, merged.text, text)
     return merged.is_whole
@@ -182,7 +186,7 @@ def mergetool(file: str) -> None:
         found = InConflict(file, force=True)
         text = str(found.text)
         if not found.text.is_file():
-            fail(f"{text} is not there: {ways_out(PurePosixPath(found.path))}")
+            fail(f"{text} does not exist: {ways_out(PurePosixPath(found.path))}")
         if has_markers(found.text.read_text(errors="replace")):
             _edit(text)
         if not _take_text(found, file, text):

@@ -71,7 +71,7 @@ def _json(found: Found) -> Iterator[str]:
 
 def _examples(found: Found) -> Iterator[str]:
     if len(found.entries) > 1:
-        raise click.UsageError("--example is of one operation: name it")
+        raise click.UsageError("--example shows a single operation: name it")
     yield found.entries[0].example(found.opset).text
 
 

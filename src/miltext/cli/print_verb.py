@@ -74,7 +74,7 @@ _WITH_COREMLC = "--as-coremlc cannot be combined with --dialect, --floats, --eli
 )
 @click.option("--draft", is_flag=True, help="Leave out all that `miltext infer` restores: types, and names by place.")
 @click.option(
-    "--drop-names", is_flag=True, help="With --draft: fold in values used once; infers to a Program of other names."
+    "--drop-names", is_flag=True, help="With --draft: fold in values used once; the inferred Program has other names."
 )
 @click.option(
     "--html",

@@ -44,7 +44,7 @@ Exit status: 0 the smallest model is written; 1 CMD fails on MODEL itself, or MO
 
 UNSTEADY = warning(
     codes.UNSTEADY_TEST,
-    "the test passed on this model before, and not when it was run on it once more",
+    "the test passed on this model, but failed when it was run again",
     None,
     Note("a test with varying results misleads: make it try several times, and reduce again"),
 )

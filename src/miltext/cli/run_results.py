@@ -86,7 +86,7 @@ def targets(words: Sequence[str], states: str | None) -> Targets:
         if not equals or os.sep in name:
             archives.append(word)
         elif not name or not path or name in single:
-            raise click.UsageError(f"-o {word} is not NAME=FILE, or the second of its name")
+            raise click.UsageError(f"-o {word} is not NAME=FILE, or its name is repeated")
         elif Path(path).suffix.lower() not in KINDS:
             raise click.UsageError(f"-o {word}: a single value is written as .npy, or an image as .png")
         else:

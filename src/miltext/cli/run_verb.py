@@ -40,7 +40,7 @@ Examples:
   miltext run Model.mlpackage --random 0 --value relu_3 -o relu_3=relu_3.npy
   miltext run Decoder.mlpackage --input token=7 --state kv.npz --state-out kv.npz
 \b
-Exit status: 0 it was computed; 1 the program is wrong, or an operation has no result; 2 usage, inputs, files.
+Exit status: 0 the outputs are computed; 1 the program is wrong, or an operation has no result; 2 usage, inputs, files.
 """
 
 
@@ -50,9 +50,7 @@ Exit status: 0 it was computed; 1 the program is wrong, or an operation has no r
 @click.option("--function", default="main", metavar="NAME", help="The function to run.  [main, or the default one]")
 @nested_option()
 @click.option("--weights", metavar="DIR", help="The folder of MODEL's weight files.  [its own]")
-@click.option(
-    "--value", "values", metavar="NAME", multiple=True, help="Also an inner value; several times for several."
-)
+@click.option("--value", "values", metavar="NAME", multiple=True, help="Also an inner value; may be repeated.")
 @click.option("--all", "everything", is_flag=True, help="Also all inner values, except for constants.")
 @click.option(
     "--compute",
@@ -60,7 +58,7 @@ Exit status: 0 it was computed; 1 the program is wrong, or an operation has no r
     default="float32",
     help="Compute fp16 in float32 and round each result, or natively in fp16.  [float32]",
 )
-@click.option("--allow-nan", is_flag=True, help="Take inputs with NaN and infinities.")
+@click.option("--allow-nan", is_flag=True, help="Accept inputs with NaN and infinities.")
 @click.option("--state", metavar="FILE", help="An .npz file of the initial states.  [zeros]")
 @click.option("--state-out", metavar="FILE", help="Write the final states, perhaps to the same file.")
 @click.option(

@@ -92,8 +92,8 @@ function_option = click.option("--function", metavar="NAME", help="The function 
     "--weights",
     multiple=True,
     metavar="DIR|NAME=FILE",
-    help="The place of weight files of a text by itself, or that the model of --from lacks: a folder or model, "
-    "or a file for a name in the text; several times for several.  [a text's folder]",
+    help="The place of weight files, for a text without --from or for files that the model of --from lacks: a folder "
+    "or model, or a file for a name in the text; may be repeated.  [a text's folder]",
 )
 @declared(BuildOptions, "externalize", "description", "prune_weights", "ranges")
 @format_option
@@ -117,9 +117,10 @@ def build(
 ) -> None:
     """Write MODEL, usually an edited text, as an .mlpackage, .mlmodel or .mlmodelc.
 
-    With --from, all but the program is that model's: description, metadata and weights; with --description, that file's
-    description replaces its own. A compiled .mlmodelc is turned back into a package. Anything else by itself gets a
-    description made from its types. A draft is completed first, as `miltext infer` does.
+    With --from, everything except the program is from that model: description, metadata and weights; with
+    --description, the description in that file replaces the model's. A compiled .mlmodelc is decompiled to a package.
+    A
+    program without a model gets a description made from its types. A draft is completed first, as `miltext infer` does.
 
     An .mlmodelc is written as Apple's compiler writes it; constructs that no known output of it contains are refused.
 
@@ -173,7 +174,8 @@ def edit_options(command: Callable[..., None]) -> Callable[..., None]:
 def rename(
     model: str, old: str, new: str, output: str, function: str | None, nested: str | None, **how: Chosen
 ) -> None:
-    """Write MODEL with the value OLD named NEW, wherever it is made and used, in inner blocks and the description too.
+    """Write MODEL with the value OLD named NEW, wherever it is defined and used, in inner blocks and the description
+    too.
 
     Without --function, in every function with such a value. OUT may also be a .mil. In a pipeline, OLD is an input or
     output of the pipeline, or a value between its models: the name changes in the pipeline and all of its models. An
@@ -200,7 +202,7 @@ def rename(
 def expose(
     model: str, values: tuple[str, ...], output: str, function: str | None, nested: str | None, **how: bool
 ) -> None:
-    """Write MODEL with each VALUE as a further output, and described. OUT may also be a .mil.
+    """Write MODEL with each VALUE as a further output, with its description. OUT may also be a .mil.
 
     An output of a model in a pipeline becomes an output of the pipeline, unless a later model has an input of that
     name.

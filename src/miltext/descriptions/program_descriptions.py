@@ -96,10 +96,11 @@ def update(
     made from their types; entries of removed features are removed. After an edit that `keeps_names`, no feature counts
     as renamed. A description without entries stays empty until there is a new feature, and then gets all entries. Raise
     ModelError: MIL420 and MIL422 for a type that cannot be described, MIL424 for a value that can no longer be an
-    image, MIL425 for impossible sizes, MIL452 for a `?` without a range.
+    image, MIL425 for impossible sizes, MIL431 for two training inputs of one name, MIL452 for a `?` without a range.
     """
     sizes = by_function(asked or {}, after)
     known = counterparts(before, Version(after, program), keeps_names=keeps_names)
+    _rename_training_inputs(description, before, known.values())
     losses: list[DescriptionLoss] = []
     if before.interfaces and not _says_anything(description):
         if not asked and not _has_more(after, known):
@@ -113,6 +114,25 @@ def update(
         own = None if asked is None else sizes[name]
         losses += _update_function(each, known.get(name), after[name], program, name, own)
     return Updated(losses, known)
+
+
+def _rename_training_inputs(description: ModelDescription, before: Version, known: Iterable[Counterpart]) -> None:
+    """Give training inputs the new names of the inputs that they are named after, in the default function.
+
+    Raise ModelError (MIL431) if another training input has such a name.
+    """
+    is_only = len(before.interfaces) == 1
+    default = next((each for each in known if is_only or each.name == description.defaultFunctionName), None)
+    if default is None:
+        return
+    names: dict[str, str] = {}
+    for entry in description.trainingInput:
+        old, new = entry.name, default.sides["input"].get(entry.name, entry.name)
+        if names.setdefault(new, old) != old:
+            renamed = names[new] if old == new else old
+            message = f"the input `{renamed}` has a training input, and the model already has another one named `{new}`"
+            raise refusal(codes.NAME_IN_USE, f"{message}; choose another name")
+        entry.name = new
 
 
 def _says_anything(description: ModelDescription) -> bool:

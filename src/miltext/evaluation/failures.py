@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Value
 
 ELSEWHERE = Note(
-    "if the weights are in another folder, name that with `weights=`, on the command line `--weights`: "
-    "the one that `@model_path` means"
+    "if the weights are in another folder, name it with `weights=`, or on the command line with "
+    "`--weights`: it is the folder for `@model_path`"
 )
 
 

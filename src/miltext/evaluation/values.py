@@ -215,7 +215,7 @@ def _immediate(message: Message) -> Any:
         return np.array(list(immediate.tensor.strings.values), object).reshape(shape)
     found = literal(message)
     if found is None:
-        raise UnfitValues("has not as many elements as its type says; `check` reports it")
+        raise UnfitValues("has another number of elements than its type; `check` reports it")
     return _carried(found.array(), dtype)
 
 

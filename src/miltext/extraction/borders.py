@@ -69,13 +69,13 @@ class Border:
         """Yield an error for each impossible input or output, with the nearest possible values."""
         for value in self._planned.new:
             if not can_take(value.type):
-                message = f"`{value.name}` is {_named(value.type)}, which a model cannot take"
+                message = f"`{value.name}` is {_named(value.type)}, which cannot be an input of a model"
                 notes = [*self._takeable(value.name), *self._cast(value, "take {} in the text, and `cast` that to {}")]
                 yield refusal(codes.IMPOSSIBLE_PART_INPUT, message, None, *notes)
         for value in self._planned.given:
             maker = self._values[value.name].maker
             if not can_give(value.type) and (maker is None or maker.type != OF_CLASSES):
-                message = f"`{value.name}` is {_named(value.type)}, which a model cannot give"
+                message = f"`{value.name}` is {_named(value.type)}, which cannot be an output of a model"
                 notes = [*self._givable(value.name), *self._cast(value, "`cast` it to {} in the text, and name that")]
                 yield refusal(codes.IMPOSSIBLE_PART_OUTPUT, message, None, *notes)
 

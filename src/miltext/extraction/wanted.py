@@ -72,7 +72,7 @@ def _unknown_function(graph: Graph, name: str) -> ModelError:
 
 def _refuse_repeated(wanted: Wanted) -> None:
     if not wanted.outputs:
-        raise refusal(codes.IMPOSSIBLE_PART_OUTPUT, "no value is named that the part gives")
+        raise refusal(codes.IMPOSSIBLE_PART_OUTPUT, "no output of the part is named")
     for side, code in ((wanted.outputs, codes.IMPOSSIBLE_PART_OUTPUT), (wanted.inputs, codes.IMPOSSIBLE_PART_INPUT)):
         twice = next((name for name in side if side.count(name) > 1), None)
         if twice is not None:

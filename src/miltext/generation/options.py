@@ -94,7 +94,9 @@ class Options:
     def _hold_operations(self, operations: Collection[str]) -> None:
         """Require operations that a requested opset contains."""
         for name in sorted(NOT_GENERATED & {*operations}):
-            raise refusal(f"`{name}` is not generated: it computes what an app says", "choose other operations")
+            raise refusal(
+                f"`{name}` is not generated: a class of an app computes its result", "choose other operations"
+            )
         for kind, names in KINDS.items():
             for name in sorted(names & {*operations}) if not getattr(self, kind) else ():
                 raise refusal(f"`{name}` is requested, but `{kind}` is false", "leave out one of them")
@@ -163,7 +165,7 @@ def refusal(message: str, way: str) -> MiltextError:
 def _hold_names(noun: str, names: Collection[str] | None, known: Collection[str]) -> None:
     """Require existing names, at least one."""
     if names is not None and not names:
-        raise refusal(f"no {noun} may be used, and a program has some", f"request one {noun} or more")
+        raise refusal(f"the list of allowed {noun}s is empty, but a program needs one", f"request one {noun} or more")
     for name in names or ():
         if name not in known:
             message = f"there is no {noun} `{name}`{did_you_mean(nearest(name, known))}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
@@ -11,6 +12,7 @@ from pygls.uris import to_fs_path
 from miltext.checking.fixing import edit_of
 from miltext.diagnostics import SAFE, Diagnostic, MiltextError, SettingsError, Span, codes, line_and_column
 from miltext.diagnostics.codes import page
+from miltext.lsp.documents import shown_at
 from miltext.settings.project import settings_of
 from miltext.syntax.editing import apart, between
 
@@ -30,11 +32,12 @@ def moved(found: Iterable[Diagnostic], old: str, new: str) -> list[Diagnostic]:
     touched.
     """
     shift = between(old, new)
+    place = partial(shown_at, shift, old)
     kept = ((each, each.span and shift.untouched(each.span)) for each in found)
     return [
         each._replace(
             span=span,
-            notes=tuple(note._replace(span=note.span and Span(*map(shift.place, note.span))) for note in each.notes),
+            notes=tuple(note._replace(span=note.span and Span(*map(place, note.span))) for note in each.notes),
         )
         for each, span in kept
         if span or each.span is None

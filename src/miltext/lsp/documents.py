@@ -19,7 +19,7 @@ from miltext.syntax.tree import chain
 if TYPE_CHECKING:
     from miltext.lsp.reading import Reading
     from miltext.parsing.scopes import Meaning
-    from miltext.syntax.editing import Edit
+    from miltext.syntax.editing import Edit, EditedText
     from miltext.syntax.phrases import Name
     from miltext.syntax.tree import Node
 
@@ -123,7 +123,7 @@ class View:
 
     def shown_at(self, offset: int) -> int:
         """Return the place in the document of an offset in the reading."""
-        return self.shift.place(offset) if self.shift else offset
+        return shown_at(self.shift, self.text, offset) if self.shift else offset
 
     def name_at(self, position: lsp.Position) -> tuple[Name, Meaning | None] | None:
         """Return the name at a position, with its meaning."""
@@ -141,6 +141,14 @@ class View:
             return lsp.WorkspaceEdit(changes={uri: sent})
         document = lsp.OptionalVersionedTextDocumentIdentifier(uri, self.document.version)
         return lsp.WorkspaceEdit(document_changes=[lsp.TextDocumentEdit(document, [*sent])])
+
+
+def shown_at(shift: EditedText, read: str, offset: int) -> int:
+    """Return the place after an edit of an offset of the text `read`. Its end is the end of the text that replaced it,
+    as for any other end; text appended behind it stays outside.
+    """
+    is_replaced = 0 < offset == len(read) and shift.place_of(Span(offset - 1, offset)) is None
+    return len(shift.text) if is_replaced else shift.place(offset)
 
 
 def _is_word(character: str) -> bool:

@@ -64,7 +64,7 @@ def programs_in(text: str, headings: Collection[str], needed: Collection[str]) -
     starts = [index for index, line in enumerate(lines) if line.strip() in headings]
     for line in lines[: starts[0] if starts else len(lines)]:
         if line.strip() and not line.lstrip().startswith("//"):
-            said = "above all lines that say which model a program is of" if headings else "but there is none to merge"
+            said = "above all headings, which name the model of a program" if headings else "but there is none to merge"
             raise UndecidedSide(f"the text has a program {said}: `{line.strip()}`")
     found = dict[str, str]()
     for start, end in pairwise([*starts, len(lines)]):

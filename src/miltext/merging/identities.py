@@ -50,7 +50,8 @@ def _found(side: Side) -> None:
 class _Placed:
     """A side's graph, with the item of each operation and the hole of each block.
 
-    A draft's statement with nested operations belongs to the last one.
+    A draft's statement with nested operations belongs to the last one. Of duplicate functions and blocks, a graph
+    contains the first.
     """
 
     def __init__(self, side: Side, keys: Keys) -> None:
@@ -58,15 +59,16 @@ class _Placed:
         self.side = side
         self.items: dict[Op, Item] = {}
         self.holes: dict[Block, Hole] = {}
-        self.functions = {function_name(item): item for item in side.program.holes[0].items}
+        self.functions = {function_name(item): item for item in reversed(side.program.holes[0].items)}
         self.graph = None if program is None else KeyedGraph(program, keys, ProgramContents(keys, None))
         long = self._long_functions()
         for name, function in self.graph.functions.items() if self.graph else ():
             item = self.functions[name]
             bodies = zip_longest(bodies_of(item.node), item.holes, long.get(name, ()))
             for (path, _), hole, body in bodies:
-                if path[-1] in function.blocks:
-                    self._place(hole, function.blocks[str(path[-1])], body)
+                block = function.blocks.get(str(path[-1]))
+                if block is not None and block not in self.holes:
+                    self._place(hole, block, body)
 
     def _long_functions(self) -> dict[str, list[Node]]:
         """Return the blocks of each function in the long form of a draft in the short spelling."""

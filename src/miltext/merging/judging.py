@@ -33,7 +33,10 @@ def moved_weights(base: str, ours: str, theirs: str) -> str | None:
     places = [{*_WEIGHT.findall(text)} for text in (base, ours, theirs)]
     if places[1] in (places[0], places[2]) or places[2] == places[0]:
         return None
-    return "both sides changed the places of weights, which are not merged with a text: see that each is where it is"
+    return (
+        "both sides changed the places of weights, which are not merged with a text: check that each weight is at its "
+        "place in the file"
+    )
 
 
 def _errors(text: str, path: str | None) -> list[Diagnostic]:

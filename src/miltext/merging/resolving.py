@@ -71,7 +71,7 @@ class InConflict:
         self.path = str(whole_model(PurePosixPath(self._repository.path_of(name))))
         self._stages = self._unmerged()
         if not self._stages:
-            raise refusal(codes.NO_CONFLICT, "nothing of this is in conflict", name)
+            raise refusal(codes.NO_CONFLICT, "no file of this model is in conflict", name)
         self._unknown: NotFound | None = None
         self._commits = self._found()
         self._is_file = self.path in {stage.path for stage in self._stages}
@@ -80,7 +80,7 @@ class InConflict:
         self.of_ours: list[str] = []
         self._strange = set[str]() if is_told() else self._of_no_version()
         if self._strange and self._unknown is None:
-            self._unknown = NotFound("no commit that fits has what is in the index of the other files")
+            self._unknown = NotFound("no matching commit contains the other files as they are in the index")
 
     def _found(self) -> Commits:
         """Return the commits that git merges; only ours if git does not name the others, for example because the

@@ -38,16 +38,16 @@ def find(program: Node, path: Path) -> Node:
 def phrases_by_path(program: Node, enter: Enter | None = None) -> Iterator[tuple[Path, Node]]:
     """Yield every phrase of a message, outermost first, with the message's path.
 
-    With `enter`, enter only the operations for which it returns true: most of a text is operations. For a duplicate
-    function, a Program contains the first definition.
+    With `enter`, enter only the operations for which it returns true: most of a text is operations. Of duplicate
+    functions and blocks, a Program contains the first.
     """
     yield (), program
     yield from _attributes(program, ())
-    first: dict[str, Node] = {}
+    seen = set[str]()
     for function in phrases.functions(program):
-        first.setdefault(name_in(function), function)
-    for function in first.values():
-        yield from _function(function, enter)
+        if (name := name_in(function)) not in seen:
+            seen.add(name)
+            yield from _function(function, enter)
 
 
 def words(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
@@ -79,12 +79,15 @@ def _function(function: Node, enter: Enter | None) -> Iterator[tuple[Path, Node]
     yield path, function
     yield from _values(phrases.inputs(function), (*path, "inputs"))
     yield from _attributes(function, path)
+    seen = set[Path]()
     for place, body in bodies_of(function):
-        yield from _block(body, place, enter)
+        if place not in seen:
+            seen.add(place)
+            yield from _block(body, place, enter)
 
 
 def bodies_of(function: Node) -> Iterator[tuple[Path, Node]]:
-    """Yield the blocks of a function, each with its path."""
+    """Yield the blocks of a function, each with its path, which duplicates share."""
     path: Path = ("functions", Key(name_in(function)), "block_specializations")
     for body in phrases.bodies(function):
         yield (*path, Key(opset_in(body if body.name == "specialization" else function))), body

@@ -25,13 +25,15 @@ _SIGNS = {
     "block end": re.compile(r"\}\s*->"),
     "statement end": re.compile(rf";[ \t]*(?:\r?\n|//|/\*|}}|$)|;[ \t\r\n]*(?:{_FUNCTION}|{_STATEMENT})"),
 }
-"""The pattern of each: `func main<`; `fp16 y =`, `fp16 y,` or, on a line that has a `;`, `y = relu(`; the same on any
-line, where no argument is possible; only the first of these; ` {`; `} ->`; a last `;`.
+"""The patterns of likely beginnings and ends: a function is `func main<`; an operation `fp16 y =`, `fp16 y,` or, on a
+line with a `;`, `y = relu(`; a statement the same on any line, where no argument is possible; a definition only `fp16 y
+=`; a block ` {`; the end of a block `} ->`; the end of a statement the last `;` of a line, or a `;` before a function
+or a statement.
 """
 
 _OURS = r'\$(?:"|-?[0-9]+\s|(?:absent|empty)\s+[A-Za-z_$])'
 _BLOCK = re.compile(rf"\{{\s*(?:(?!(?:true|false|inf|nan|BLOBFILE)\b)[A-Za-z_/]|\}}\s*->|{_OURS})")
-"""The `{` of a block, and no pair of a dictionary."""
+"""The `{` of a block, not of a pair in a dictionary."""
 
 _OUTPUTS = re.compile(r"\s*(?:->\s*)?\([^(){};]*\)?")
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.diagnostics import codes
-from miltext.parsing.lowering import LoweringError
+from miltext.parsing.lowering import LoweringError, OpsetSpelling
 from miltext.parsing.lowering.left_out import LeavingOut, NamedArray
 from miltext.parsing.lowering.maps import repeated
 from miltext.parsing.lowering.markers import marker_error
@@ -230,9 +230,24 @@ def _once(children: Children) -> Children:
     return [word, opening, dialect, closing, *fields, attributes, "{", *functions.values(), "}"]
 
 
+def _without_none(children: Children) -> Children:
+    """Return the blocks of a function, without a `$none` among them."""
+    return [child for child in children if not isinstance(child, str)]
+
+
+def _blocks_once(children: Children) -> Children:
+    """Return the function's children with the first block of each opset."""
+    *head, bodies, end = children
+    own = head[2] or OpsetSpelling("", b"")
+    blocks = {(opset or own).wire: (opset, body) for opset, body in reversed(bodies)}
+    return [*head, [*blocks.values()], end]
+
+
 _WITHOUT_REFUSED: dict[str, Repair] = {
     "named_value": _named_plainly,
     "outputs": _named_plainly,
     "operation": _named_nothing,
+    "bodies": _without_none,
+    "function": _blocks_once,
     "program": _once,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import SAFE, UNSAFE, Diagnostic, ParseError, Span, codes, error
+from miltext.diagnostics import SAFE, UNSAFE, Diagnostic, Note, ParseError, Span, codes, error
 from miltext.parsing.lowering import LoweringError
 from miltext.parsing.lowering.errors import TOO_NESTED, NamesInBrackets
 from miltext.parsing.syntax_errors import syntax_error
@@ -83,7 +83,9 @@ def lowering_diagnostic(phrase: Node, refused: LoweringError, text: str = "") ->
                 "a list literal contains no names of values; `concat` makes a vector of them first",
                 None,
             )
-    return error(refused.code, message, place, suggestion=suggestion, applicability=applicability)
+    first = refused.first
+    notes = [Note("first defined here", Span(first.start, first.end))] if isinstance(first, Token) else []
+    return error(refused.code, message, place, *notes, suggestion=suggestion, applicability=applicability)
 
 
 def _takes_one(before: str) -> bool:

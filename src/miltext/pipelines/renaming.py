@@ -179,7 +179,7 @@ def _rename_description(description: ModelDescription, renames: Renames) -> None
 
 
 def _two_names(name: str, place: PipelinePlace) -> ModelError:
-    message = f"`{name}` is an input of {place} that it gives as an output, and cannot have two names"
+    message = f"`{name}` is both an input and an output of {place}, and cannot get two names"
     return refusal(codes.PIPELINE_CONNECTION_LOST, message)
 
 

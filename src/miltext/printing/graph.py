@@ -6,8 +6,8 @@
   name, of operations inside others, are at the end.
 - `nodes`: each `[parent, kind, label, line, makes, takes]`. `parent` is the number of a node before it, or -1; `makes`
   and `takes` are numbers of values. Kinds and their labels: `function` (its name), `block` (its opset, or its name
-  in its operation), `scope` (the beginning that names in it share, or nothing, if it only holds neighbours
-  together), `op` and `const` (the operation's type), `input` and `output` (the value's name).
+  in its operation), `scope` (the common beginning of the names in it, empty for a scope of mere neighbours), `op` and
+  `const` (the operation's type), `input` and `output` (the value's name).
 
 A scope is a stretch of the text, so values lead from earlier scopes to later ones. No scope holds more than
 `graph_scopes.MOST` operations and scopes: where names do not divide them, they are cut where the fewest values cross.
@@ -16,7 +16,7 @@ Constants are beside their first users.
 In the browser, the SCRIPTS in their order define `drawGraph(element, data, {onSelect})`: it draws the graph into a
 visible element with a size, in place of its contents, and calls `onSelect(line)` when a node is chosen. It returns
 `{select(line), find(words), focus()}`: `select` shows and chooses the node of a line, `find` shows the next node with
-these words and returns their count, and `focus` moves into the graph. STYLE has its looks, in the names of
+these words and returns their count, and `focus` moves into the graph. STYLE is its style, with the colours of
 `colours.css`. Nothing is fetched, and a Content-Security-Policy need not allow styles in attributes.
 """
 
@@ -111,7 +111,9 @@ class _Nodes:
         return [self._reader.definitions[value].name for value in (*operation.makes, *constants) if value >= 0]
 
     def _crossing(self, part: TextPart, operations: list[TextPart]) -> list[int]:
-        """Return how many values lead from before each place between operations to behind it, constants aside."""
+        """Return, for each place between operations, the number of values made before it and used after it, without
+        constants.
+        """
         last = {value: len(operations) for inner in part.inside if inner.kind == "output" for value in inner.takes}
         for place in reversed(range(len(operations))):
             for inner in _parts(operations[place]):
@@ -126,7 +128,7 @@ class _Nodes:
 
 
 def _parts(part: TextPart) -> Iterator[TextPart]:
-    """Yield a part and all inside it, in the order of the text."""
+    """Yield a part and all parts inside it, in the order of the text."""
     todo = [part]
     while todo:
         part = todo.pop()

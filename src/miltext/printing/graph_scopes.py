@@ -26,13 +26,13 @@ MOST = 32
 """The greatest number of nodes in a scope, without constants."""
 
 FEW = 8
-"""The greatest number of inputs, outputs, functions or blocks of a part outside of a scope."""
+"""The greatest number of inputs, outputs, functions or blocks that a part shows without a scope for them."""
 
 _ENDS = frozenset((*BY_NAME, "cast", "palettized", "promoted", "quantized", "to"))
 """Words that converters end a name with: the words before them reveal the origin of a value."""
 
 _SHARE = 10
-"""A word begins scopes only if at least one operation in this number has it, from its first to its last place."""
+"""A word begins scopes only if, from its first to its last place, at least one in this number of operations has it."""
 
 _DEEPEST = 24
 """The greatest number of words of a name for scopes."""
@@ -77,7 +77,7 @@ class OperationRun(NamedTuple):
 def paths_of(names: Sequence[str]) -> list[NamePath]:
     """Return the paths of an operation's names, its own first: `a.b.weight_to_fp16` is in `a` and `b`.
 
-    `input_37_cast_fp16` is nowhere, and a constant's name that begins with the operation's own adds nothing.
+    `input_37_cast_fp16` has no path, and a constant's name that begins with the operation's own adds none.
     """
     found: list[NamePath] = []
     own: list[str] = []
@@ -112,7 +112,7 @@ def scopes(nodes: Sequence[GraphNode], names: Sequence[Sequence[str]], crossing:
 
 
 def folded(nodes: list[GraphNode]) -> list[GraphNode]:
-    """Return nodes other than operations: few unchanged, more in a scope."""
+    """Return nodes other than operations: unchanged if they are few, otherwise in a scope."""
     if len(nodes) <= FEW:
         return nodes
     return [_gather(scopes(nodes, [()] * len(nodes), [0] * len(nodes)))]
@@ -150,7 +150,7 @@ class _Division:
     def _runs(self, start: int, end: int, prefix: tuple[str, ...]) -> list[OperationRun]:
         """Return the runs of a stretch; the operations between two of them join them if they are few beside them.
 
-        So do, in a scope, the operations at its ends.
+        In a scope, so do the operations at its ends.
         """
         depth = len(prefix)
         words = [
@@ -184,7 +184,7 @@ class _Division:
         return self._cut(nodes, places)
 
     def _cut(self, nodes: list[GraphNode], places: list[int]) -> list[GraphNode]:
-        """Return no more than MOST nodes, by cutting more of them into scopes, and these again."""
+        """Return at most MOST nodes: longer lists are cut into scopes, and the list of these scopes again."""
         while len(nodes) > MOST:
             size = ceil(len(nodes) ** (1 / ceil(log(len(nodes), MOST))))
             cuts = self._cuts(places, size)
@@ -221,7 +221,7 @@ def _dense(words: list[tuple[int, str]]) -> list[tuple[int, str]]:
 
 
 def _joined(words: list[tuple[int, str]]) -> list[OperationRun]:
-    """Return the runs of equal words. A word never beside its equal makes none, and divides none."""
+    """Return the runs of equal words. A word that is never beside an equal one makes no run, and divides none."""
     lasting = {one[1] for one, other in pairwise(words) if one[1] == other[1]}
     runs: list[OperationRun] = []
     for word, found in groupby((each for each in words if each[1] in lasting), key=itemgetter(1)):

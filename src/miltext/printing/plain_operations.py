@@ -187,7 +187,9 @@ class Operations:
         return self._printer.long_value(message)
 
     def _blob_head(self, wire: bytes) -> tuple[str, int]:
-        """Read the value of an attribute up to a blob's offset, `fp16(BLOBFILE(...uint64(`, and the size of that."""
+        """Read the value of an attribute up to a blob's offset, `fp16(BLOBFILE(...uint64(`, and the size of the
+        offset.
+        """
         size, value = read_varint(wire, 1)
         blob = value + HEAD + wire[value + 1]
         kind, path = wire[value:blob], wire[blob + 2 * HEAD : -len(OFFSET)]

@@ -92,7 +92,9 @@ class Printer:
     # ---- the program and its functions
 
     def program(self, program: proto.Program, lines: Lines | None = None) -> Iterable[str]:
-        """Yield the text of a Program, in pieces. `lines` has the operations of its blocks, if they are not in it."""
+        """Yield the text of a Program, in pieces. `lines` has the operations of its blocks, if the message lacks
+        them.
+        """
         head = f"program({self._dialect}){self.marker}"
         if program.version != 1:
             head += self._ours(f" $version({program.version})", f"Program.version {program.version}")

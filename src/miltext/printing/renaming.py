@@ -41,7 +41,7 @@ def rename_values(program: Program) -> None:
 
 
 def _number_values(block: Block, kept: Collection[Value]) -> None:
-    """Name the values of a function's block, but for the `kept` ones, and other than these."""
+    """Name the values of a function's block, except the `kept` ones, whose names are not used again."""
     taken = {value.name for value in kept}
     numbers: defaultdict[str, Iterator[int]] = defaultdict(count)
     for value in [each for each in block.defined() if each not in kept]:

@@ -31,13 +31,13 @@ class Style(NamedTuple):
 
 
 PLAIN = Style()
-"""Apple's floats, and every literal whole."""
+"""The default style: floats as Apple prints them, and no literal left out."""
 
 
 def usual_literal(tensor: TensorValue, dtype: DType | None, shape: Shape | None, style: Style) -> str | None:
     """Return the literal that reads back as these values under a type of this data type and shape.
 
-    It is None for values in another field than the type's usual one, that do not fill the shape, exceed the type's
+    It is None for values that are in another field than the type's usual one, do not fill the shape, exceed the type's
     range, or have nonzero padding bits.
     """
     data, sizes = _usual(tensor, dtype, shape)

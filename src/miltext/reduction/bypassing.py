@@ -30,7 +30,7 @@ class Bypass(NamedTuple):
 
 
 def bypasses(program: Program, rank: int = 0) -> list[Bypass]:
-    """Return the bypasses of operations, also in blocks; none for a name that is made twice.
+    """Return the bypasses of operations, also in blocks; none for a name that is defined twice.
 
     If several inputs of an operation may replace it, the `rank` chooses one; an operation with fewer is left out.
     """

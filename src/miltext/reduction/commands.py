@@ -34,7 +34,7 @@ TIMEOUT = 300.0
 
 
 class Ran(NamedTuple):
-    """The end of a command: its `status`, None after its time was over, and its last lines of output."""
+    """The end of a command: its `status`, None after a timeout, and its last lines of output."""
 
     status: int | None
     lines: list[str]
@@ -78,7 +78,7 @@ class Command:
             _end(each)
 
     def _status(self, path: Path, printed: IO[bytes]) -> int | None:
-        """Return the exit status of the command; None if its time was over."""
+        """Return the exit status of the command; None after a timeout."""
         with self._lock:
             if self._is_over:
                 return None

@@ -13,7 +13,8 @@ _HEAD = """\
 # Operations
 
 Each operation of MIL that coremltools 9.0 knows: its computation, its parameters, and an example. `miltext ops` prints
-the same: `miltext ops conv` all about one, `miltext ops matrix product` the operations that speak of these words.
+the same: `miltext ops conv` all about one, `miltext ops matrix product` the operations with these words in their
+descriptions.
 
 - The first spelling of each is for a [draft](language.md#drafts): arguments by their places, then others by their
   names, with their defaults. The second is as Apple's compiler writes it: all arguments by name, sorted. `?` marks an

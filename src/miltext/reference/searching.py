@@ -125,10 +125,12 @@ def _nothing(words: Sequence[str], opset: str | None, family: str | None) -> Unk
     """Return the error for a search without results."""
     if family:
         where = f" in {opset}" if opset else ""
-        speaks = f" that speaks of {listed(words, 'and')}" if words else ""
-        return UnknownWord(f"the family `{family}` has no operation{speaks}{where}")
+        described = f" whose description contains {listed(words, 'and')}" if words else ""
+        return UnknownWord(f"the family `{family}` has no operation{described}{where}")
     if len(words) > 1:
-        return UnknownWord(f"no operation speaks of all of {listed(words, 'and')}; `miltext ops` lists all")
+        return UnknownWord(
+            f"no description of an operation contains all of {listed(words, 'and')}; `miltext ops` lists all"
+        )
     known = meant(words[0])
     way = f"; {known.way}" if known and known.way else did_you_mean(one_slip_from(words[0], entries()))
     return UnknownWord(f"the operation `{words[0]}` is not known{way or '; `miltext ops` lists all'}")

@@ -63,7 +63,7 @@ _WORDS = (
     r"|->|//"
     r"|[^[:space:]]"
 )
-"""The words of MIL text for `git diff --word-diff`: a number, a name or a string is one, and so is any other sign."""
+"""The words of MIL text for `git diff --word-diff`: numbers, names, strings, and all other characters one by one."""
 
 _MERGED = "%O %A %B %L %P %S %X %Y"
 """The arguments of a merge driver: base, ours, theirs, the size of markers, the path, and names of the versions."""

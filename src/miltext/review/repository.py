@@ -28,7 +28,7 @@ _OPTIONS = {
     "core.splitIndex": "false",
     "core.fsmonitor": "false",
 }
-"""Options of git where it writes files for us: nothing is left out, and no hook runs."""
+"""The options of git's commands that write files of a revision: no file is left out, and no hook runs."""
 
 
 class Repository:
@@ -92,9 +92,9 @@ class Repository:
         raise refusal(codes.UNKNOWN_REVISION, f"`{revision}` is not a revision of this repository{a_file}")
 
     def base_of(self, one: str, other: str) -> str:
-        """Return the last commit that two revisions have in common: the first of them, or a short hash.
+        """Return the last common commit of two revisions: `one` if it is that commit, otherwise a short hash.
 
-        Raise ModelError (MIL845) where there is none.
+        Raise ModelError (MIL845) without a common commit.
         """
         for revision in (one, other):
             self.tree_of(revision)
@@ -104,7 +104,7 @@ class Repository:
         raise refusal(codes.UNKNOWN_REVISION, f"`{one}` and `{other}` have no commit in common")
 
     def _peeled(self, revision: str, kind: str) -> str:
-        """Return the object of a kind to which a revision leads. Raise ModelError."""
+        """Return the object of this kind that a revision names. Raise ModelError."""
         found = self.ask("rev-parse", "--verify", "--quiet", revision)  # of `:/text`, all is text
         return self.ask("rev-parse", "--verify", "--quiet", f"{found}^{{{kind}}}")
 
@@ -296,5 +296,5 @@ def _rows(listing: bytes) -> Iterator[tuple[str, TreeEntry, str]]:
 
 
 def _attributes(files: RepositoryFiles) -> dict[str, TreeEntry]:
-    """Return the files that define how git writes others."""
+    """Return the `.gitattributes` files, by which git writes other files."""
     return {path: entry for path, entry in files.entries.items() if path.endswith(".gitattributes")}

@@ -50,8 +50,8 @@ Compare = Callable[["Model", "Model"], Difference]
 
 @contextmanager
 def revisions(folder: Path, words: str, cached: bool = False) -> Iterator[Review]:
-    """Yield the review of the revisions in `words`, of the repository around a folder: its files are at hand as long as
-    this lasts.
+    """Yield the review of the revisions in `words`, of the repository around a folder; its files are removed when the
+    generator ends.
 
     `A..B` are two revisions, and `A...B` are B and the commit where it parted from A; `B^!` and `B^-` are B and its
     parent, `B^-2` B and its second parent. `A` is that revision and the working tree or, if `cached`, the index. Raise
@@ -190,12 +190,12 @@ class Review:
 
     @cached_property
     def _changed(self) -> list[str]:
-        """The files that differ, but for models and the contents of their folders."""
+        """The files that differ, without models and the contents of their folders."""
         old, new = [side.entries for side in self._sides]
         return [path for path in {**old, **new} if old.get(path) != new.get(path) and _model_of(path) is None]
 
     def _moved(self, gone: Sequence[str], added: Sequence[str]) -> dict[str, str]:
-        """Return the models most of whose files were renamed, for git, as old paths by new ones."""
+        """Return the old paths, by the new ones, of models most of whose files git lists as renamed."""
         old, new = self._sides
         votes = Counter[tuple[str, str]]()
         for was, now in new.renamed_since(old):

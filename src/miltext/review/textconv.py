@@ -37,9 +37,7 @@ _SENTINEL = b"\xef\xbe\xad\xde"
 
 
 class ModelForm(NamedTuple):
-    """The form of models: as drafts, where there is one; and with the facts about the tools that made them, and
-    when.
-    """
+    """The form of models: as drafts if possible, and with the facts about the tools and the date."""
 
     as_draft: bool = False
     build_info: bool = False

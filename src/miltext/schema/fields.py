@@ -1,4 +1,4 @@
-"""The fields of the schema's messages on the wire: the tags of all that hold messages, text or bytes."""
+"""The fields of the schema's messages on the wire: the tags of the fields with messages, text or bytes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ IMMEDIATE, BLOB = tag(3), tag(5)
 """The members of Value."""
 
 FILE_NAME, OFFSET = tag(1), number_tag(2)
-"""Those of BlobFileValue."""
+"""The members of BlobFileValue."""
 
 TENSOR, TUPLE, LIST, DICTIONARY = tag(1), tag(2), tag(3), tag(4)
 """The members of ImmediateValue."""
@@ -70,7 +70,7 @@ STRING_HEADS = {size: _STRING_TYPE + head for size, head in enumerate(STRING_CON
 """Bytes before the string in a Value `string("...")`, by the length of the string."""
 
 STRING_ENTRY_HEADS = {size: ENTRY_VALUE + varint(len(head) + size) + head for size, head in STRING_HEADS.items()}
-"""The same with the entry of an attribute around the Value."""
+"""Bytes before the string in an attribute's entry with such a Value, by the length of the string."""
 
 BINDING_HEAD, STRING_HEAD, STRING_ENTRY_HEAD = (
     len(table[0]) for table in (BINDING_HEADS, STRING_HEADS, STRING_ENTRY_HEADS)

@@ -1,7 +1,7 @@
 """The bits of arrays: elements narrower than a byte, and the floats that numpy lacks.
 
 Sub-byte elements are stored with the least significant bits first and may extend over bytes (3 and 6 bits do); the last
-byte is filled with zero bits. Weight files and the `bytes` of a `TensorValue` both hold them so, as coremltools 9.0
+byte is filled with zero bits. Weight files and the `bytes` of a `TensorValue` have the same form, as coremltools 9.0
 writes both.
 """
 
@@ -31,8 +31,8 @@ class PackingError(ValueError):
 def pack(array: Array, dtype: DType) -> bytes:
     """Return the elements of an array, in C order, as the little-endian, packed bytes of `dtype` (any but string).
 
-    An integer type takes arrays of any integer type whose values it has, a float type arrays of floats that it holds
-    without rounding; bf16 and fp8 are given as bit patterns (uint16, uint8). Raise PackingError for anything else.
+    An integer type accepts arrays of any integer type with values in its range, a float type arrays of floats that need
+    no rounding; bf16 and fp8 are passed as bit patterns (uint16, uint8). Raise PackingError for anything else.
     """
     problem = misfit(array, dtype)
     if problem:
@@ -41,7 +41,7 @@ def pack(array: Array, dtype: DType) -> bytes:
 
 
 ROWS, COLUMNS = 128, 64
-"""The part of an array to turn into C order at once: more of either would not stay in a processor's cache."""
+"""The rows and columns of an array that are copied into C order at once: more would not fit in a processor's cache."""
 
 MOST = 1 << 25
 """The greatest number of elements of an array in memory at once."""
@@ -50,8 +50,8 @@ MOST = 1 << 25
 def pieces_in_order(array: Array, size: int) -> Iterator[Array]:
     """Yield the elements of an array in C order, in flat pieces, each but the last of a multiple of 8 elements.
 
-    They have `size` elements; for an array in another order, whole rows that fit into memory, as single elements in C
-    order would be far from each other.
+    They have `size` elements; for an array in another order, whole rows that fit into memory, because adjacent elements
+    in C order would be far from each other in memory.
     """
     if array.flags.c_contiguous or array[:ROWS].size > MOST:
         flat = array.reshape(-1) if array.flags.c_contiguous else array.flat
@@ -86,9 +86,10 @@ def misfit(array: Array, dtype: DType) -> str | None:
 
 
 def unpack(data: Bytes, dtype: DType, count: int) -> Array:
-    """`count` elements of `dtype` (any but string) as a flat array; types of whole bytes stay a view of `data`.
+    """Return `count` elements of `dtype` (any but string) as a flat array; for types of whole bytes, it is a view of
+    `data`.
 
-    Raise PackingError when `data` is not as long as that.
+    Raise PackingError for `data` of another length.
     """
     if dtype.packed:
         return unpack_array(data, dtype.bits, count, signed=dtype.kind == "int")
@@ -100,8 +101,7 @@ def unpack(data: Bytes, dtype: DType, count: int) -> Array:
 def pack_array(array: Array, bits: int) -> bytes:
     """Return the elements of an integer array, in C order, packed at `bits` (1 to 8) bits each.
 
-    Only the low `bits` bits of each element are taken: the caller, who knows the type, has to ensure that they contain
-    its value.
+    Only the low `bits` bits of each element are packed: the caller must ensure that they contain its value.
     """
     each, wide = _group(bits)
     elements = np.zeros((-(-array.size // each), each), np.uint8)
@@ -114,9 +114,9 @@ def pack_array(array: Array, bits: int) -> bytes:
 
 
 def unpack_array(data: Bytes, bits: int, count: int, signed: bool) -> Array:
-    """`count` elements of `bits` (1 to 8) bits each as a flat int8 (`signed`) or uint8 array.
+    """Return `count` elements of `bits` (1 to 8) bits each as a flat int8 (`signed`) or uint8 array.
 
-    Raise PackingError when `data` is not as long as `count` elements are.
+    Raise PackingError for `data` of another length than `count` elements.
     """
     _check_size(data, bits, count)
     each, wide = _group(bits)
@@ -144,7 +144,9 @@ def _check_size(data: Bytes, bits: int, count: int) -> None:
 
 
 def _group(bits: int) -> tuple[int, int]:
-    """Return the smallest run of elements that fills whole bytes: how many elements, how many bytes (7 at most)."""
+    """Return the size of the smallest run of elements that fills whole bytes: the number of elements, and of bytes (at
+    most 7).
+    """
     whole = lcm(bits, 8)
     return whole // bits, whole // 8
 
@@ -155,9 +157,9 @@ def _word(wide: int) -> str:
 
 
 def decode(patterns: Array, dtype: DType) -> Array:
-    """Return the values of an array as `unpack` gives it: floats that numpy lacks as fp32, any other array as it is.
+    """Return the values of an array from `unpack`: floats that numpy lacks as fp32, any other array unchanged.
 
-    The bits of such a float, at the upper end of an fp32's, are a number smaller by a power of two.
+    The bits of such a float, moved to the upper end of an fp32, are a number smaller by a power of two.
     """
     if dtype.kind != "float" or patterns.dtype.kind == "f":
         return patterns
@@ -177,8 +179,8 @@ def decode(patterns: Array, dtype: DType) -> Array:
 def encode(values: Array, dtype: DType) -> Array:
     """Return the bit patterns of numbers as a float that numpy lacks, in `dtype.numpy`; the inverse of `decode`.
 
-    They are rounded once, to the nearest, and of two to the even one. A number too large becomes an infinity, or the
-    NaN of a type without an infinity; so does an infinity.
+    They are rounded once, to the nearest, ties to even. An infinity or a number out of range becomes an infinity, or
+    the NaN of a type without an infinity.
     """
     wide = _to_double(values)
     magnitude = np.where(np.isfinite(wide), np.abs(wide), 0)

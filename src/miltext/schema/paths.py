@@ -40,7 +40,7 @@ class Key(str):
 
 
 def block_path(function: str, opset: str) -> Path:
-    """Return the path of the block that a function has for an opset."""
+    """Return the path of a function's block for an opset."""
     return "functions", Key(function), "block_specializations", Key(opset)
 
 

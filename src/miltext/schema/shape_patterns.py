@@ -113,8 +113,8 @@ class BoundSize(NamedTuple):
 
 
 class NamedSizes:
-    """The values of the names in an operation's patterns: those of the majority of the parameters, or of the first of
-    equally many.
+    """The values of the names in an operation's patterns: the values that most parameters state, or the first of
+    equally many parameters.
     """
 
     def __init__(self) -> None:
@@ -206,7 +206,7 @@ def agreed(shapes: Mapping[str, tuple[Patterns, Shape]]) -> NamedSizes | None:
 
 @functools.lru_cache(maxsize=1 << 12)
 def said_alone(patterns: Patterns, shape: Shape) -> Sequence[Said] | None:
-    """Return the values of names in a shape if it fits for these values; None where this is not sure."""
+    """Return the values of the names in a shape that certainly matches the pattern; None if it may not match."""
     if not patterns:
         return ()
     fitting = [pattern for pattern in patterns if pattern.has_rank(len(shape))]

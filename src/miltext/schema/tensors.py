@@ -99,8 +99,8 @@ class Tensor(Protocol):
     def array(self, shape: tuple[int, ...] | None = None) -> Array:
         """Return the elements in the given shape, or their own.
 
-        Types of whole bytes are a read-only view of what is in memory or mapped, bf16 and fp8 as their bit patterns
-        (uint16, uint8); sub-byte types are unpacked to int8 or uint8.
+        Types of whole bytes are a read-only view of the elements in memory or in the mapped file, bf16 and fp8 as their
+        bit patterns (uint16, uint8); sub-byte types are unpacked to int8 or uint8.
         """
         from miltext.schema.packing import unpack
 

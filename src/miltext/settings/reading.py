@@ -89,7 +89,7 @@ def _refuse_idle(pattern: str, at: Keys, *, key: bool = False) -> None:
 
 IDLE = {
     r"\A\s*\Z": "it is empty; write a name or a path",
-    r"\\": "names are parted by `/`",
+    r"\\": "names are separated by `/`",
     r"\A(?:/|~|[A-Za-z]:)": "it is a path from the pyproject.toml, without a `/` or a drive before it",
     r"\A(?:\./)*\.\.(?:/|\Z)": "the settings apply to files below the pyproject.toml",
     r"\A(?:\./*)+\Z": "it is the folder of the pyproject.toml; `*` stands for all of its files",

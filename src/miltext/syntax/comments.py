@@ -1,7 +1,7 @@
 """The one rule for the owner of a comment: the token before it, or the token behind it.
 
-A comment on a line of its own belongs to the token behind it. All others belong to the token before them on their line;
-but after a comma or an opening bracket, and with code behind them, to that code.
+A comment on a line of its own belongs to the token behind it. Any other comment belongs to the token before it on its
+line; but a comment after a comma or an opening bracket, with code behind it, belongs to that code.
 """
 
 from __future__ import annotations

@@ -180,12 +180,12 @@ def between(before: str, after: str) -> EditedText:
 
 
 def _common(most: int, is_common: Callable[[int], bool]) -> int:
-    """Return the largest size up to `most` in common, if all smaller sizes are."""
+    """Return the largest common size up to `most`; all sizes below a common one are common, too."""
     return bisect_right(range(1, most + 1), False, key=lambda size: not is_common(size))
 
 
 def changed(text: str, changes: Iterable[Edit]) -> str:
-    """Return a text with changes, which come in the order of the text, each as it is."""
+    """Return a text with changes, which are given in the order of the text, and applied unchanged."""
     return "".join(piece.text for piece in pieces(text, changes))
 
 

@@ -7,7 +7,8 @@ A literal is rounded once, to nearest even, from the exact value that it spells.
     inf  -inf  nan        `nan` is the quiet NaN with no sign and no payload
     $0x7fc00001           the bits, as many digits as the type has
 
-`$` is ours (docs/language.md); the others are in real MIL text. The layout of the types is in `schema/dtypes`.
+`$` is miltext's own (docs/language.md); the others are in real MIL text. The layout of the types is in
+`schema/dtypes`.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ def _product(sizes: Sequence[int], most: int) -> int:
 
 
 def _is_nested(compact: str, sizes: list[int]) -> bool:
-    """Return whether brackets and commas stand as the sizes, none of them zero, require.
+    """Return whether brackets and commas are at the places that the sizes, none of them zero, require.
 
     This holds under two conditions: without its elements, the text is the outline of the sizes; and the text has as
     many unbroken separators (`]],[[`) as the outline, so that elements are only in their places.
@@ -260,8 +260,8 @@ def locate(text: str, index: int) -> tuple[int, int]:
 def nest(texts: Sequence[str], shape: Sequence[int]) -> str:
     """Return a list literal from element texts, such as `[[1, 2], [3, 4]]`; for the empty shape, the one text.
 
-    Raise LiteralError if the shape has another number of elements, or none and more than
-    `MOST_EMPTY_LISTS` empty lists.
+    Raise LiteralError if the shape has another number of elements, or has none and needs more than `MOST_EMPTY_LISTS`
+    empty lists.
     """
     if _product(shape, len(texts)) != len(texts):
         raise LiteralError(codes.WRONG_NESTING, f"{len(texts)} elements do not fill the shape {_spelled(shape)}", 0, 0)
@@ -309,7 +309,7 @@ def quote(value: str) -> str:
 def unquote(text: str) -> str:
     """Return the contents of a quoted string. Raise LiteralError at a wrong escape or at a character not allowed raw.
 
-    `text` includes the quotes; tabs and line ends in it are taken as they are.
+    `text` includes the quotes; tabs and line ends in it stay unchanged.
     """
     if "\\" not in text and text.isprintable():
         return text[1:-1]
@@ -348,5 +348,5 @@ def _code_point(digits: str, start: int, end: int) -> str:
 
 
 def visible(text: str) -> str:
-    """Return text safe in a line: `<U+2028>`, its number, for each character not allowed raw."""
+    """Return a text that is safe in a line: a character not allowed raw becomes its number, as in `<U+2028>`."""
     return re.sub(rf"[\t\n\r{FORBIDDEN}\ud800-\udfff]", lambda match: f"<U+{ord(match[0]):04X}>", text)

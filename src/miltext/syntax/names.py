@@ -23,8 +23,8 @@ DRAFT = "_"
 DRAFT_WORDS = ("names", "consts", "defaults")
 """Parts that `infer` can write besides types, in the order of a text's head: `$draft(names, consts)`.
 
-Of operations without one, the attribute `name`; for literal arguments, operations `const`; for omitted parameters,
-their defaults.
+They are the attribute `name` for operations without one, a `const` for each literal argument, and the defaults of
+omitted parameters.
 """
 
 _ODD = re.compile(r"[^A-Za-z0-9_@]")
@@ -95,7 +95,9 @@ class FreshNames:
 
 
 def opset_of(token: str) -> str:
-    """Return an opset as a Program has it: `ios18` is CoreML8, any other name is itself, and so is one in quotes."""
+    """Return the name of an opset in a Program: CoreML8 for `ios18`; any other name, and a name in quotes, stays
+    unchanged.
+    """
     return PROTO_BY_TEXT.get(token) or name_of(token)
 
 

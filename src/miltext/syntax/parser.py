@@ -173,7 +173,7 @@ class Parser:
         return start + len(token)
 
     def _in_context(self, text: str, start: int, states: list[Row]) -> tuple[str, str]:
-        """Return the terminal and the text of the token at `start` that the state takes. Raise SyntaxFailure."""
+        """Return the terminal and the text of the token at `start` that the state accepts. Raise SyntaxFailure."""
         pattern, names = self._lexer.contextual(self._number[id(states[-1])])
         match = pattern.match(text, start)
         if match is not None:
@@ -184,7 +184,7 @@ class Parser:
         raise SyntaxFailure(start, at + len(token), self.expected(states))
 
     def read(self, terminal: str, token: Parsed, stack: Stack) -> None:
-        """Read one token that the state takes: the phrases that end before it are finished first."""
+        """Read one token that the state accepts: the phrases that end before it are finished first."""
         states, values = stack
         self.settle(terminal, stack)
         action = states[-1][terminal]

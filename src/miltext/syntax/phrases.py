@@ -1,6 +1,7 @@
 """The parts of phrases by name: accessors of a text's tree, each a row of the grammar's rules.
 
-`tests/syntax/test_phrases.py` holds each row to the grammar, so that a change of its rules is a change of rows here.
+`tests/syntax/test_phrases.py` compares each row with the grammar, so a change of the grammar's rules requires a change
+of rows.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _WITH_INPUTS = frozenset("function specialization inner_block".split())
 _WITH_ATTRIBUTES = OPERATIONS | frozenset("program function block".split())
 
 _PLAIN = frozenset("results NAME arguments attributes".split())
-"""The parts that a plain operation may have: for others it is not read."""
+"""The parts that a plain operation may have; a search for other parts does not read its phrases."""
 
 
 class Name(NamedTuple):
@@ -172,7 +173,7 @@ def items(brackets: Node) -> list[Node]:
 
 
 def name_in(phrase: Node | None) -> str:
-    """Return the name in a phrase, or that a token spells: of an operation its type; empty without a name."""
+    """Return the name in a phrase or a token; for an operation, its type; empty without a name."""
     if isinstance(phrase, Statement) and (head := operation_head().match(phrase.text)):
         return head[3]
     token = phrase if phrase is None or phrase.token is not None else name_token(phrase)
@@ -190,7 +191,7 @@ def used_name(binding: Node) -> Node | None:
 
 
 def made(operation: Node) -> list[Name]:
-    """Return the names of an operation's outputs; of a function its own."""
+    """Return the names of an operation's outputs; for a function, its own name."""
     if isinstance(operation, Statement):
         return [Name(*next(operation.names()))]
     named = [operation] if operation.name == "function" else outputs(operation)

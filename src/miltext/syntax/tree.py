@@ -31,9 +31,8 @@ class Token(str):
 
 
 class Node(NamedTuple):
-    """A finished phrase: a rule's callback name or, for a token, its terminal; and where it is in the text.
-
-    `absent` are the indices of missing optional symbols, in the list of all of the rule's.
+    """A finished phrase: a rule's callback name or, for a token, its terminal; and its place in the text. `absent` are
+    the indices of missing optional symbols among all symbols of the rule.
     """
 
     name: str
@@ -129,7 +128,7 @@ _LONG = 64
 
 
 def leaf(terminal: str, text: str, start: int, offset: int = 0) -> Node:
-    """Return the node of a token; `offset` is the begin of the text in a longer one."""
+    """Return the node of a token; `offset` is the beginning of the text in a longer one."""
     start += offset
     if terminal == "OPERATION":
         statement = Statement("operation", start, start + len(text), [])
@@ -197,7 +196,7 @@ def folded(root: Node, text: str) -> Node:
 
 
 def walk(phrase: Node) -> Iterator[Node]:
-    """Yield a phrase and all inside of it, in the order of the text."""
+    """Yield a phrase and all phrases inside it, in the order of the text."""
     todo = [phrase]
     while todo:
         found = todo.pop()

@@ -24,7 +24,7 @@ class Keywords(NamedTuple):
 
     `declarations` are `program` and `func`; `constructors` make types of others, as `tensor` does; `fields` stand
     before an equals sign inside a type or a BLOBFILE; `blobs` is `BLOBFILE`; `numbers` are the floats written as words.
-    `markers` begin with `$`: of them `type_markers` are where a type can.
+    `markers` begin with `$`: of them, `type_markers` can replace a type.
     """
 
     declarations: tuple[str, ...]

@@ -1,5 +1,5 @@
-"""Golden files: a program pinned as MIL text, or its outputs, for pytest, unittest or any other runner. Valid programs
-without end, for hypothesis: `programs`.
+"""Golden files: a program pinned as MIL text, or its outputs, for pytest, unittest or any other runner. A hypothesis
+strategy for valid programs: `programs`.
 
 Under pytest, the fixture `mil_golden` does the same with files beside the test: `miltext.pytest_plugin`.
 """

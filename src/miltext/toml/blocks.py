@@ -63,7 +63,7 @@ def _headers(text: str) -> Iterator[Span]:
 
 
 def _start(text: str, header: int) -> int:
-    """Return where the comments directly above a header begin."""
+    """Return the beginning of the comments directly above a header."""
     line = text.rfind("\n", 0, header) + 1
     while line:
         above = text.rfind("\n", 0, line - 1) + 1
@@ -89,7 +89,7 @@ def _way(header: str, counts: dict[tuple[str | int, ...], int]) -> tuple[str | i
 
 @lru_cache(maxsize=64)
 def _keys(header: str) -> list[str]:
-    """Return the keys in a header. They are remembered: many tables of an array have one header."""
+    """Return the keys in a header, cached because many tables of an array have equal headers."""
     import tomlkit
 
     keys = []

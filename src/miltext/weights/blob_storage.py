@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from miltext.diagnostics import ModelError
 
 ALIGNMENT = 64
-"""Header, metadata and data start at multiples of this many bytes; the two former are as long."""
+"""Header, metadata and data start at multiples of this many bytes, which is also the length of the header and of a
+metadata.
+"""
 
 SENTINEL = 0xDEADBEEF
 VERSION = 2

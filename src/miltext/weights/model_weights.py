@@ -140,10 +140,10 @@ class Weight(NamedTuple):
 class Weights(Mapping[str, Any]):
     """A model's weights as numpy arrays, by name or by Value, each read at its use.
 
-    A weight's name is its `const`'s, or `OUTPUT.ARGUMENT` for an argument of another operation, as in `w.lut`; if
-    functions have different weights of one name, it is `FUNCTION/NAME`. The names are the program's at the first use.
-    An array is a read-only view of the file; bf16 and fp8 are their bit patterns (uint16, uint8), sub-byte types are
-    unpacked (int8, uint8). Raise KeyError for any other name, and WeightsError for an unreadable weight.
+    A weight's name is the name of its `const`, or `OUTPUT.ARGUMENT` for an argument of another operation, as in
+    `w.lut`; if functions have different weights of one name, it is `FUNCTION/NAME`. The names are the program's at the
+    first use. An array is a read-only view of the file; bf16 and fp8 are their bit patterns (uint16, uint8), sub-byte
+    types are unpacked (int8, uint8). Raise KeyError for any other name, and WeightsError for an unreadable weight.
     """
 
     def __init__(self, program: Program, model_path: Path | None) -> None:

@@ -54,10 +54,10 @@ def escape(file_name: str) -> str | None:
     parts = path.split("/")
     reasons = {
         "has an absolute path": bool(path) and not parts[0],
-        "climbs out with '..'": ".." in parts,
+        "leads outside with '..'": ".." in parts,
         "has a backslash": "\\" in path,
         "has a drive letter": any(re.match("[A-Za-z]:", part) for part in parts),
         "has a NUL": "\0" in path,
-        "is that of a folder": parts[-1] in ("", "."),
+        "names a folder": parts[-1] in ("", "."),
     }
     return next((reason for reason, applies in reasons.items() if applies), None)

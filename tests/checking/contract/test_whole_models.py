@@ -17,7 +17,7 @@ from support.whole_models import TORCH, WHOLE, whole
 
 from miltext.diagnostics import codes
 
-MISSING = codes.MISSING_COMPILED_WEIGHTS
+MISSING = codes.MISSING_WEIGHTS
 
 
 @pytest.fixture

@@ -73,7 +73,7 @@ def markdown(rows: list[Row]) -> str:
     groups: list[tuple[str, Iterable[str] | None]] = [(kind, [kind]) for kind in VALUES_AND_SHAPES]
     groups += [("values, ranks and shapes in all", VALUES_AND_SHAPES), ("data types", DTYPES)]
     groups += [("names, parameters, opsets, blocks", others), ("all", None)]
-    lines = ["| class | refused by coremltools | told with its cause | share |", "|---|---:|---:|---:|"]
+    lines = ["| class | refused by coremltools | reported with the cause | share |", "|---|---:|---:|---:|"]
     for name, kinds in groups:
         told, whole = share(rows, kinds)
         lines.append(f"| {name} | {whole} | {told} | {100 * told / max(1, whole):.2f} % |")

@@ -115,7 +115,7 @@ def unheld_of(new: NewModel) -> list[str]:
     """Return the lost parts of a model to write, including its functions' own shapes."""
     is_piped = bool(new.spec.pipeline.models)
     shapes = [
-        f"`{ATTRIBUTE}` of `{name}`{f' of the model {index}' if is_piped else ''}, which is made of the description"
+        f"`{ATTRIBUTE}` of `{name}`{f' of the model {index}' if is_piped else ''}, which is made from the description"
         for index, functions in enumerate(new.own_shapes)
         for name in functions
     ]

@@ -25,7 +25,7 @@ def quantize(op: Arguments) -> Sequence[Type]:
         raise InputConflict(clause, "output_dtype", "zero_point", code=codes.DTYPES_DIFFER)
     scale = op.all("scale")[0].value
     if not any(scale if isinstance(scale, tuple) else (scale is None or scale,)):
-        raise InputConflict("divides, and must not be 0", "scale", code=codes.VALUE_OUT_OF_RANGE)
+        raise InputConflict("is a divisor, and must not be 0", "scale", code=codes.VALUE_OUT_OF_RANGE)
     _hold_axis(op)
     _hold_scales(op, "input")
     return [TensorType(dtype, op.shape("input"))]

@@ -39,9 +39,7 @@ def _scaled(op: Arguments, size: Dimension, name: str) -> Dimension:
         raise Unknown
     scaled = None if size is None else whole(size * factor, math.floor, ROUNDING)
     if size and scaled == 0:
-        raise InputConflict(
-            f"makes less than 1 of the {size} of `x`: nothing is left", name, "x", code=codes.VALUE_OUT_OF_RANGE
-        )
+        raise InputConflict(f"reduces the size {size} of `x` to less than 1", name, "x", code=codes.VALUE_OUT_OF_RANGE)
     return scaled
 
 

@@ -87,7 +87,7 @@ def _hold_along(op: Arguments, of: str) -> None:
     axis = op.axis(len(shape), 0)
     free = replaced(shape, axis, None)
     if not compatible(free, indices):
-        clause = f"must be of shape {show(free)}, like `{of}` but along `axis` {axis}, not {show(indices)}"
+        clause = f"must be of shape {show(free)}, like `{of}` except along `axis` {axis}, not {show(indices)}"
         raise InputConflict(clause, "indices", of, code=codes.WRONG_ARGUMENT_SHAPE)
     _hold_indices(op, shape, axis, of)
 

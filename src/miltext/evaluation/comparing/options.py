@@ -40,5 +40,5 @@ class CompareOptions:
     weights: str | os.PathLike[str] | None = option(
         None, "The folder of the weight files that A or B names, if it is a text.  [its own]", metavar="DIR"
     )
-    allow_nan: bool = option(False, "Take inputs with NaN and infinities.")
+    allow_nan: bool = option(False, "Accept inputs with NaN and infinities.")
     progress: Callable[[int], object] | None = None

@@ -173,7 +173,7 @@ def numbers_given(against: Named) -> dict[str, Carried]:
             found[name] = value if held else np.asarray(value)
         except ValueError as failure:
             raise refused(
-                codes.UNKNOWN_COMPARED_VALUE, f"numpy makes no array of what {named(name)} should be: {failure}"
+                codes.UNKNOWN_COMPARED_VALUE, f"numpy cannot convert the value of {named(name)} to an array: {failure}"
             ) from failure
     return found
 
@@ -192,7 +192,7 @@ def _refuse_other_inputs(first: Runner, second: Runner, names: Mapping[str, str]
             codes.PORTS_DIFFER,
             f"the input {named(name)} is {spelled(first.types[name])} in {first.name}, and "
             f"{named(other)} is {spelled(second.types[other])} in {second.name}; "
-            "programs are compared on inputs that both take",
+            "programs are compared on inputs that both accept",
         )
         for name, other in names.items()
         if not _fits(first.types[name], second.types[other])

@@ -240,7 +240,7 @@ class Verdict:
         """Yield a note for each output that a run did not compute, for example in a block that did not run."""
         for index, pair in enumerate(self._pairs):
             if pair.kind != VALUE and self._tracks[index].worst is None:
-                yield f"the value {named(self._name(index))} was not computed: its block is not done for these inputs"
+                yield f"the value {named(self._name(index))} was not computed: its block does not run for these inputs"
 
     def uneven(self) -> Iterator[str]:
         """Yield a note for each operation whose inner blocks run a different number of times."""

@@ -76,7 +76,7 @@ def random_categorical(x: Array, mode: str, size: int, seed: int, random: Random
     `x` contains probabilities ("probs") or their logarithms ("logits"), up to a factor.
     """
     if not x.shape[-1]:
-        raise UnfitValues("`x` has nothing to draw in rows without elements")
+        raise UnfitValues("`x` has rows without elements, from which nothing can be drawn")
     weights = x.astype(np.float64)
     if mode == "logits":
         weights = np.exp(weights - weights.max(axis=-1, keepdims=True))

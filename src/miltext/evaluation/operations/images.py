@@ -146,7 +146,7 @@ def _some(x: Array, axis: int, size: int) -> int:
     """
     old: int = x.shape[axis]
     if size and not old:
-        raise UnfitValues(f"`x` has no elements along dimension {x.ndim + axis}, and {size} are to be made of them")
+        raise UnfitValues(f"`x` has no elements along dimension {x.ndim + axis}, and cannot be resized to {size}")
     return old
 
 

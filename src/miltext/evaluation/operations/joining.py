@@ -40,7 +40,7 @@ def split(x: Held, num_splits: int | None, split_sizes: Ints | None, axis: int) 
     if split_sizes is None:
         if not num_splits or size % num_splits:
             raise UnfitValues(
-                f"`num_splits` is {num_splits}, and `axis` {axis} of `x` has {size}: no number of equal parts"
+                f"`num_splits` is {num_splits}, and `axis` {axis} of `x` has {size}, which is not a multiple"
             )
         split_sizes = (size // num_splits,) * num_splits
     if min(split_sizes, default=0) < 0 or sum(split_sizes) != size:

@@ -51,7 +51,7 @@ def reduce_mean(x: Array, axes: Ints | None, keep_dims: bool) -> Array:
     """Return the sum along `axes`, divided by the number of elements; NaN of none."""
     count = _count(x, axes)
     if not count and x.dtype.kind != "f":
-        raise UnfitValues("`x` has no elements along `axes`, and integers no mean of none")
+        raise UnfitValues("`x` has no elements along `axes`, and the mean of no integers is undefined")
     # as numpy's mean has it, which warns of no elements: fp16 is added up in float32
     dtype = np.float32 if x.dtype == np.float16 else None
     return np.divide(np.sum(x, axis=axes, keepdims=keep_dims, dtype=dtype), count)
@@ -142,4 +142,4 @@ def _count(x: Array, axes: Ints | None) -> int:
 
 def _refuse_none(count: int) -> None:
     if not count:
-        raise UnfitValues("`x` has no elements along the axes, and so none that is the greatest or the least")
+        raise UnfitValues("`x` has no elements along the axes, so there is no greatest or least element")

@@ -50,7 +50,9 @@ def _rest_filled(elements: int, shape: Ints) -> Ints:
     """Return a shape with the remaining size in place of its -1."""
     others = prod(size for size in shape if size != -1)
     if shape.count(-1) > 1 or others <= 0 or elements % others:
-        raise UnfitValues(f"`shape` is {show(shape)}, and the {elements} elements of `x` leave no one size for its -1")
+        raise UnfitValues(
+            f"`shape` is {show(shape)}, and the {elements} elements of `x` leave no single size for its -1"
+        )
     return tuple(elements // others if size == -1 else size for size in shape)
 
 

@@ -98,7 +98,7 @@ class Lowering:
         """`func main<ios18>(...) [a = v] { ... } -> (y);` -> its name and Function"""
         _, name, opset, inputs, attributes, bodies, _ = children
         own_opset = opset or OpsetSpelling("", b"")
-        blocks = unique(((*(opset or own_opset), body) for opset, body in bodies), "a block")
+        blocks = unique([(*(opset or own_opset), body) for opset, body in bodies], "a block")
         own = (
             repeated(fields.FUNCTION_INPUTS, inputs),
             sized(fields.FUNCTION_OPSET, own_opset.wire) if own_opset.wire else b"",

@@ -25,7 +25,7 @@ class LoweringError(Exception):
     """A phrase that cannot be lowered.
 
     `at` is the token or the index of the child at fault, None for the whole phrase; `start` and `end` limit the error
-    to a part of that token. `suggestion` is the replacement text.
+    to a part of that token. `suggestion` is the replacement text, `first` the token of an earlier definition.
     """
 
     def __init__(
@@ -36,6 +36,7 @@ class LoweringError(Exception):
         start: int = 0,
         end: int | None = None,
         suggestion: str | None = None,
+        first: str | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -44,6 +45,7 @@ class LoweringError(Exception):
         self.start = start
         self.end = end
         self.suggestion = suggestion
+        self.first = first
 
 
 class NamesInBrackets(LoweringError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from miltext.diagnostics import codes
@@ -32,14 +32,14 @@ def map_key(key: bytes) -> bytes:
     return sized(KEY, key)
 
 
-def unique(pairs: Iterable[tuple[str, bytes, bytes]], noun: str) -> Entries:
+def unique(pairs: Sequence[tuple[str, bytes, bytes]], noun: str) -> Entries:
     """Return the entries of (token, key, value); refuse a repeated key."""
     members: Entries = {}
     for token, key, value in pairs:
         if key in members:
-            raise LoweringError(
-                codes.DUPLICATE_DEFINITION, f"there is already {noun} named `{shown(token)}` here", token
-            )
+            message = f"there is already {noun} named `{shown(token)}` here"
+            first = next(other for other, known, _ in pairs if known == key)
+            raise LoweringError(codes.DUPLICATE_DEFINITION, message, token, first=first)
         members[key] = value
     return members
 

@@ -1,9 +1,9 @@
 """The messages of Apple's schema: MILSpec's Program with its parts, and the Model around it.
 
-They live in a descriptor pool of miltext's own, under their true full names: coremltools registers the
-same names in protobuf's default pool, and one pool takes a name only once. Between the two pass bytes,
-or read any message of that full name by its fields. Descriptors: `scripts/make_descriptors.py`, out of
-`schema/*.proto`; Apple's notice: `LICENSE.Apple` beside this file.
+They live in a descriptor pool of miltext's own, under their true full names: coremltools registers the same names in
+protobuf's default pool, and a pool accepts a name only once. To exchange messages with coremltools, pass bytes, or read
+the fields of any message of that full name. Descriptors: `scripts/make_descriptors.py`, out of `schema/*.proto`;
+Apple's notice: `LICENSE.Apple` beside this file.
 """
 
 from __future__ import annotations
