@@ -126,8 +126,10 @@ CHANGED: dict[str, tuple[Callable[[Model], object], str, list[str]]] = {
         set_type,
         "tensor<fp32, [2]> more",
         [
-            'error: `more`, which is tensor<fp32, [2]> in the program, has the `dataType` "fp32", not "int32" '
-            "(description: input `more`, dataType)"
+            (
+                'error: `more`, which is tensor<fp32, [2]> in the program, has the `dataType` "fp32", not "int32" '
+                "(description: input `more`, dataType)"
+            )
         ],
     ),
     "a shape": (
@@ -139,40 +141,50 @@ CHANGED: dict[str, tuple[Callable[[Model], object], str, list[str]]] = {
         set_image,
         "tensor<fp32, [1, 3, 8, 6]> image",
         [
-            "error: `image`, which is tensor<fp32, [1, 3, 8, 6]> in the program, cannot be [1, 3, 9, 6], as which an "
-            'image of the `colorSpace` "RGB" is passed (description: input `image`, width)'
+            (
+                "error: `image`, which is tensor<fp32, [1, 3, 8, 6]> in the program, cannot be [1, 3, 9, 6], as which an "
+                'image of the `colorSpace` "RGB" is passed (description: input `image`, width)'
+            )
         ],
     ),
     "an unknown color": (
         set_color,
         "tensor<fp32, [1, 3, 8, 6]> image",
         [
-            "error: the image `image` has the unknown color space 21 (description: input `image`, colorSpace): "
-            'write "GRAYSCALE" or "RGB" or "BGR" or "GRAYSCALE_FLOAT16"'
+            (
+                "error: the image `image` has the unknown color space 21 (description: input `image`, colorSpace): "
+                'write "GRAYSCALE" or "RGB" or "BGR" or "GRAYSCALE_FLOAT16"'
+            )
         ],
     ),
     "a state": (
         set_state,
         "state<tensor<fp16, [4]>> kept",
         [
-            "error: `kept`, which is state<tensor<fp16, [4]>> in the program, cannot be [5] "
-            "(description: state `kept`, shape)"
+            (
+                "error: `kept`, which is state<tensor<fp16, [4]>> in the program, cannot be [5] "
+                "(description: state `kept`, shape)"
+            )
         ],
     ),
     "another kind": (
         set_kind,
         "y",
         [
-            'error: `y`, which is tensor<fp32, [2]> in the program, cannot be of the type "double" '
-            '(description: output `y`, type): write "multiArray"'
+            (
+                'error: `y`, which is tensor<fp32, [2]> in the program, cannot be of the type "double" '
+                '(description: output `y`, type): write "multiArray"'
+            )
         ],
     ),
     "no kind": (
         lambda spec: spec.description.output[1].type.ClearField("multiArrayType"),
         "y",
         [
-            "error: `y`, which is tensor<fp32, [2]> in the program, has no `type` (description: output `y`, type): "
-            'write "multiArray"'
+            (
+                "error: `y`, which is tensor<fp32, [2]> in the program, has no `type` (description: output `y`, type): "
+                'write "multiArray"'
+            )
         ],
     ),
     "no name": (
@@ -180,8 +192,10 @@ CHANGED: dict[str, tuple[Callable[[Model], object], str, list[str]]] = {
         HEAD,
         [
             "error: an output has no name (description: output 1, name): add the name",
-            'error: the output `y` of `main` is not described: add a `[[output]]` with name = "y", '
-            'type = "multiArray", dataType = "fp32", shape = [2]',
+            (
+                'error: the output `y` of `main` is not described: add a `[[output]]` with name = "y", '
+                'type = "multiArray", dataType = "fp32", shape = [2]'
+            ),
         ],
     ),
     "the order of outputs": (
@@ -191,15 +205,17 @@ CHANGED: dict[str, tuple[Callable[[Model], object], str, list[str]]] = {
     ),
     "what is predicted": (
         predict,
-        HEAD,
+        "main",
         ["error: `predictedFeatureName` names no output of `main`: `gone`"],
     ),
     "one less": (
         take_out,
         "tensor<fp32, [2]> more",
         [
-            'error: the input `more` of `main` is not described: add a `[[input]]` with name = "more", '
-            'type = "multiArray", dataType = "fp32", shape = [2]'
+            (
+                'error: the input `more` of `main` is not described: add a `[[input]]` with name = "more", '
+                'type = "multiArray", dataType = "fp32", shape = [2]'
+            )
         ],
     ),
     "one twice": (
@@ -286,8 +302,10 @@ FUNCTIONS: dict[str, tuple[str, Callable[[Model], None] | None, list[str]]] = {
         TWO,
         listing("main", "more", default=""),
         [
-            "error: the description lists functions, and does not name the default one "
-            "(description: defaultFunctionName): add `defaultFunctionName`"
+            (
+                "error: the description lists functions, and does not name the default one "
+                "(description: defaultFunctionName): add `defaultFunctionName`"
+            )
         ],
     ),
     "another default": (
@@ -342,7 +360,7 @@ def test_a_build_reports_what_a_check_of_it_would(
         is_compiled = output == "M.mlmodelc"
         built = miltext.build(tmp_path / "M.mlmodel", tmp_path / output, allow_unproven=is_compiled)
         said = [f"{each.severity}: {each.message.removeprefix(where)}" for each in built if each.code == "MIL265"]
-        assert said == told_there
+        assert sorted(said) == sorted(told_there)
         assert is_piped is False or all(where in each.message for each in built if each.code == "MIL265")
     unchecked = miltext.build(
         tmp_path / "M.mlmodel", tmp_path / "M.mlmodelc", check=False, force=True, allow_unproven=True
@@ -352,7 +370,7 @@ def test_a_build_reports_what_a_check_of_it_would(
 
 def test_the_compiler_sorts_inputs() -> None:
     messages = found(plain(), None, **{"> kept, ": "> zzz, ", "input = kept": "input = zzz"})
-    assert messages[-1] == "warning: the compiler sorts the inputs of `main` by their names: `more` is before `zzz`"
+    assert "warning: the compiler sorts the inputs of `main` by their names: `more` is before `zzz`" in messages
 
 
 def other_range(spec: Model) -> None:

@@ -102,7 +102,7 @@ def _redescribed(spec: Spec, around: Surroundings, edited: Edited | None) -> Ite
 def _wrong(spec: Spec, functions: Mapping[str, Interface], at: Keys) -> Iterator[Mistake]:
     """Yield the mistakes in the description of a model whose program has these functions."""
     for found in contradictions(spec, kind_of_model(spec) or "", functions):
-        if found.severity != "note":
+        if found.severity != "note" or found.code == codes.INPUT_WITHOUT_RANGE:
             yield found.mistake(at)
 
 

@@ -13,7 +13,7 @@ from miltext.descriptions.mismatches import alone, mismatches
 from miltext.descriptions.words import FUNCTIONS, SIDES, STAGES
 from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
-from miltext.files.contents import pipeline_of
+from miltext.files.contents import kind_of_model, pipeline_of, stages
 from miltext.printing.flexible_shapes import flexible
 from miltext.schema.features import LABEL_ELEMENTS, PREDICTIONS
 from miltext.schema.opsets import OPSETS
@@ -157,27 +157,53 @@ def version_contradictions(version: int, needed: int) -> Iterator[Contradiction]
     newer Core ML.
     """
     keys: Keys = ("specificationVersion",)
-    if version < needed:
+    if version < (needed := max(needed, 1)):
         fact, way = f"`specificationVersion` is {version}, but the model needs {needed}", f"write {needed}, or nothing"
         code = codes.SPECIFICATION_TOO_SMALL
         yield Contradiction(code, "error", fact, way, keys, suggestion=str(needed))
     elif version > NEWEST:
         fact = f"`specificationVersion` is {version}, but the newest known version is {NEWEST}"
-        way = f"the model needs {needed} only" if needed else "write a known one"
+        way = f"the model needs {needed} only" if needed > 1 else "write a known one"
         yield Contradiction(codes.DESCRIPTION_OF_NOTHING, "warning", fact, way, keys)
 
 
 # ---- pipelines
 
 
+def pipeline_contradictions(spec: Spec) -> Iterator[Contradiction]:
+    """Yield the contradictions between a pipeline and its models, apart from names and connections.
+
+    Source: coremltools, `mlmodel/src/Validation/PipelineValidator.cpp`. A version below that of a model is doubtful:
+    coremltools' `make_pipeline` gives a pipeline the greatest, but public models have less.
+    """
+    inner = stages(spec)
+    if pipeline_of(spec, kind_of_model(spec)) is not None and not inner:
+        fact, way = "the pipeline has no model", "add one"
+        yield Contradiction(codes.DESCRIPTION_OF_NOTHING, "error", fact, way, ())
+    for index, model in enumerate(inner):
+        if model.isUpdatable and not (spec.isUpdatable and index == len(inner) - 1):
+            fact, way = f"the stage {index} is updatable", "only the last one of an updatable pipeline can be"
+            yield Contradiction(codes.DESCRIPTION_OF_OTHER_TYPE, "error", fact, way, (STAGES, index, "isUpdatable"))
+    if spec.isUpdatable and inner and not inner[-1].isUpdatable:
+        fact, way = "the pipeline is updatable, and its last stage is not", "leave out `isUpdatable`"
+        yield Contradiction(codes.DESCRIPTION_OF_OTHER_TYPE, "error", fact, way, ("isUpdatable",))
+    needed = max((model.specificationVersion for model in inner), default=0)
+    for found in version_contradictions(spec.specificationVersion, needed):
+        yield found._replace(severity="note") if spec.specificationVersion else found
+
+
 def _stages(spec: Spec, kind: str) -> Iterator[Contradiction]:
-    """Yield the stages of a pipeline with a duplicate name, or without a name beside named ones.
+    """Yield the stages of a pipeline with a duplicate name, or without a name beside named ones; and names without
+    stages.
 
     Source: coremltools, `mlmodel/src/Validation/PipelineValidator.cpp`.
     """
     pipeline = pipeline_of(spec, kind)
     names = [*pipeline.names] if pipeline else []
     count = len(pipeline.models) if pipeline else 0
+    if len(names) > count:
+        fact = f"the pipeline has {len(names)} names for {count} stages"
+        yield Contradiction(codes.DESCRIPTION_ENTRY_COUNT, "error", fact, "leave out the others", ())
     for index, name in enumerate([*names, *[""] * count][:count] if any(names) else ()):
         keys: Keys = (STAGES, index)
         if not name:

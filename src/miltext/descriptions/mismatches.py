@@ -202,8 +202,8 @@ def _unbounded(
 ) -> Iterator[Contradiction]:
     """Yield the first dimension of an input without a greatest size, or of a `?` without a stated size.
 
-    Source: coremltools 9.0, `converters/_converters_entry.py`: "For mlprogram, inputs with infinite upper_bound is not
-    allowed."
+    coremltools 9.0 refuses a conversion to such a model, "For mlprogram, inputs with infinite upper_bound is not
+    allowed" (`converters/_converters_entry.py`), but writes one of a program for it; Apple's validators accept it.
     """
     said = flexible(entry)
     is_image, is_listed = rule_of(entry).outlives_types, has_list(entry)
@@ -222,7 +222,7 @@ def _unbounded(
             key = {2: "heightRange", 3: "widthRange"}[index] if is_image else "shapeRange"
             fact = f"{called}, has no greatest size in the dimension {index}"
             way = f"write one, as in `[{least}, {4 * max(least, 1)}]`"
-            yield Contradiction(codes.INPUT_WITHOUT_RANGE, "warning", fact, way, (*keys, key), place)
+            yield Contradiction(codes.INPUT_WITHOUT_RANGE, "note", fact, way, (*keys, key), place)
             return
 
 

@@ -89,7 +89,8 @@ def judge_compiled(new: NewModel, output: Path, choices: BuildChoices) -> Iterat
     for index, spec in enumerate(models_with_programs(new.spec)):
         where = f"the model {index}: " if new.spec is not spec else ""
         for found in interface_findings(spec.mlProgram, spec.specificationVersion, spec.description):
-            yield warning(found.code, f"{where}{found.message}", None, COMPILED_SO)
+            if found.severity != "note":
+                yield warning(found.code, f"{where}{found.message}", None, COMPILED_SO)
 
 
 def refuse_text(source: Model, choices: BuildChoices, failure: MiltextError) -> None:

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding
 from miltext.descriptions.contract import place_words
-from miltext.descriptions.contradictions import contradictions, version_contradictions
+from miltext.descriptions.contradictions import contradictions, pipeline_contradictions, version_contradictions
 from miltext.descriptions.program_descriptions import DEFAULT_FUNCTION, required_version
-from miltext.diagnostics import codes
+from miltext.diagnostics import Diagnostic, codes
+from miltext.files.contents import kind_of_model, stages
+from miltext.pipelines.connections import WHOLE
+from miltext.pipelines.faults import message_of
 from miltext.schema.function_io import interfaces
 from miltext.schema.paths import Key, block_path
 from miltext.schema.proto import Model as Spec
@@ -23,6 +26,8 @@ from miltext.schema.walk import blocks_of, own_opset
 if TYPE_CHECKING:
     from miltext.descriptions.contract import Contradiction, ProgramPlace
     from miltext.diagnostics.dynamic import Record
+    from miltext.models.model import Model
+    from miltext.pipelines.connections import PipelinePlace
     from miltext.schema.paths import Path
     from miltext.schema.proto import Function, ModelDescription, Program
 
@@ -52,10 +57,30 @@ def interface_contradictions(
 
 def finding(found: Contradiction, program: Program, description: ModelDescription) -> Finding:
     """Return a contradiction as a finding, whose message names its place in the description."""
+    return misfit(_path(found.place, program), _message(found, description), found.severity)
+
+
+def _message(found: Contradiction, description: ModelDescription) -> str:
     where = place_words(found.keys, description)
     if where and f"`{where}`" not in found.fact:
         found = found._replace(fact=f"{found.fact} (description: {where})")
-    return misfit(_path(found.place, program), found.message, found.severity)
+    return found.message
+
+
+def pipeline_diagnostics(whole: Model) -> Iterator[Diagnostic]:
+    """Yield the contradictions in the descriptions of an opened pipeline, and of its models other than ML Programs."""
+    if whole.is_whole:
+        yield from _described(message_of(whole), WHOLE)
+
+
+def _described(spec: Spec, place: PipelinePlace) -> Iterator[Diagnostic]:
+    kind = kind_of_model(spec) or ""
+    if kind == PROGRAM:
+        return
+    for each in (*contradictions(spec, kind, {}), *pipeline_contradictions(spec)):
+        yield Diagnostic(each.severity, codes.MISFIT_DESCRIPTION, f"{place}: {_message(each, spec.description)}")
+    for index, model in enumerate(stages(spec)):
+        yield from _described(model, place.inside(spec, index))
 
 
 def _path(place: ProgramPlace, program: Program) -> Path:
