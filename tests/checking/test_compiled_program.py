@@ -142,8 +142,8 @@ CHANGED: dict[str, tuple[Callable[[Model], object], str, list[str]]] = {
         "tensor<fp32, [1, 3, 8, 6]> image",
         [
             (
-                "error: `image`, which is tensor<fp32, [1, 3, 8, 6]> in the program, cannot be [1, 3, 9, 6], as which an "
-                'image of the `colorSpace` "RGB" is passed (description: input `image`, width)'
+                "error: `image`, which is tensor<fp32, [1, 3, 8, 6]> in the program, cannot be [1, 3, 9, 6], as which "
+                'an image of the `colorSpace` "RGB" is passed (description: input `image`, width)'
             )
         ],
     ),

@@ -40,7 +40,7 @@ def flaws(entry: FeatureDescription, side: str, *, is_typed: bool) -> Iterator[F
         yield Flaw("name", f"an {side} has no name", "add the name", code=codes.DESCRIPTION_ENTRY_COUNT)
     kind = entry.type.WhichOneof("Type")
     if not is_typed and kind is None:
-        yield Flaw("type", f"`{entry.name}` has no `type`", "write one")
+        yield Flaw("type", f"an {side} has no `type`", "write one")
     if kind is not None and not is_typed:
         yield from _side(entry, kind, side)
         yield from _unstated(entry, kind, side)
