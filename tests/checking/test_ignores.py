@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import time
+from pathlib import Path
 
 import pytest
+from conftest import GOLDEN
 
-from miltext import Diagnostic, ParseError, check, format_text, infer_draft
+from miltext import Diagnostic, ParseError, check, format_text, infer_draft, parse
+from miltext.diagnostics.selection import keeps_from_reading
 
 HEAD = "program(1.3)\n{\n    func main<ios18>(tensor<fp16, [2, 3]> x) {\n"
 TAIL = "        } -> (y);\n}\n"
@@ -289,3 +293,45 @@ def test_many_comments_take_no_longer_than_the_check() -> None:
     middle = time.perf_counter()
     assert len(check(ignoring)) == 1
     assert time.perf_counter() - middle < 5 * (middle - start) + 1
+
+
+UNREADABLE = [*sorted(GOLDEN.glob("errors/*.mil")), *sorted(GOLDEN.glob("check/*.mil"))]
+WORDS = {"all codes": "", "each code": "[{codes}]", "beginnings": "[MIL0, MIL1, MIL2, MIL7, MIL9]"}
+
+
+@pytest.mark.parametrize("words", WORDS.values(), ids=WORDS)
+@pytest.mark.parametrize("path", UNREADABLE, ids=lambda path: path.stem)
+def test_no_comment_hides_an_error_of_reading(path: Path, words: str) -> None:
+    text = path.read_bytes().decode()
+    listed = ", ".join(sorted({each.code for each in check(text)}))
+    comment = f" // mil: ignore{words.format(codes=listed)}"
+    plain, ignoring = (
+        re.sub(r"(?m)^[^\r\n]*[;{,](?=\r?$)", lambda line: line[0] + more, text)  # noqa: B023 - within the line
+        for more in (comment.replace("mil:", "xxx:"), comment)
+    )
+    found, left = check(plain), check(ignoring)
+    assert [each for each in found if keeps_from_reading(each) and each not in left] == []
+    assert is_refused(plain) == is_refused(ignoring)
+
+
+def is_refused(text: str) -> bool:
+    try:
+        parse(text)
+    except ParseError:
+        return True
+    return False
+
+
+GAPS = {
+    "MIL107": 'tensor<fp16, [2, 3]> y = add(x = x, y = tensor<fp16, [2, 3]>($elided(6, "sha256:00")));',
+    "MIL712": "y = relu(x = x);",
+}
+
+
+@pytest.mark.parametrize("code", GAPS)
+def test_a_note_about_gaps_is_ignored_only_by_its_code(code: str) -> None:
+    text = text_of(GAPS[code])
+    for comment, is_left in (("", True), (" // mil: ignore", True), (f" // mil: ignore[{code}]", False)):
+        commented = text_of(GAPS[code] + comment)
+        assert (code in [found for found, _ in told(commented)]) == is_left
+    assert is_refused(text)

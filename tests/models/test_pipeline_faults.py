@@ -38,7 +38,7 @@ def test_what_no_one_gives() -> None:
     del spec.description.input[0]
     assert told(spec) == [("MIL457", "no model outputs `x`, which model 0 takes")]
     spec.pipeline.models[0].description.input[0].type.isOptional = True
-    assert told(spec) == []
+    assert told(spec) == [("MIL457", "no model outputs `x`, which model 0 takes")]
     spec = two()
     spec.description.output[0].name = "z"
     assert told(spec) == [("MIL457", "no model outputs `z`, which the pipeline gives")]
@@ -100,7 +100,9 @@ AGREE = [
     (array(1, 4, ranges=2), array(3), False),
     (array(1, 4, shapes=2), array(3, 3), True),
     (array(1, 4, shapes=2), array(3, 3, ranges=3), False),
-    (array(), array(1, 4), True),
+    (array(), array(1, 4), False),
+    (array(), array(1, 4, ranges=2), False),
+    (array(), array(), True),
     (image(8, 8), image(8, 8), True),
     (image(8, 8), image(8, 4), False),
     (image(8, 8), image(8, 8, ImageFeatureType.BGR), False),

@@ -736,6 +736,24 @@ def _chain(edit: Callable[[Model], object] | None = None, names: tuple[str, ...]
     return made
 
 
+def _ungiven_option(made: Model) -> None:
+    entry = array(made.pipeline.models[0].description.input, "z")
+    entry.type.isOptional = True
+    taken = made.pipeline.models[0].mlProgram.functions["main"].inputs
+    taken.add().CopyFrom(taken[0])
+    taken[-1].name = "z"
+    entry.type.multiArrayType.CopyFrom(made.pipeline.models[0].description.input[0].type.multiArrayType)
+
+
+def _shapeless(made: Model) -> None:
+    made.pipeline.models[0].description.output[0].type.multiArrayType.ClearField("shape")
+
+
+def _ranged_input(made: Model) -> None:
+    for least, most in ((1, 1), (4, 4)):
+        _inner(made).type.multiArrayType.shapeRange.sizeRanges.add(lowerBound=least, upperBound=most)
+
+
 def _inner(made: Model) -> Any:
     return made.pipeline.models[1].description.input[0]
 
@@ -761,6 +779,9 @@ CASES += [
         True,
         lambda: _chain(lambda made: setattr(_inner(made).type.multiArrayType, "dataType", FLOAT16)),
     ),
+    Case(PIPELINE, "an optional input of a model that nothing gives", True, lambda: _chain(_ungiven_option)),
+    Case(PIPELINE, "an input with a shape, whose source has none", True, lambda: _chain(_shapeless)),
+    Case(PIPELINE, "an input of ranges, whose source has a shape", False, lambda: _chain(_ranged_input)),
     Case(
         PIPELINE,
         "an output that no model gives",

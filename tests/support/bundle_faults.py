@@ -1,7 +1,8 @@
-"""Faults in a compiled model, one at a time: each byte and each value of its files, and each file as a whole.
+"""Faults in a compiled model or a package, one at a time: each byte and each value of its files, and each file as a
+whole; of weight files, the bytes of the header and of the records.
 
 `untold` makes each fault, and returns those of which `check` tells nothing more than before; `is_unknowable` says of
-which no other part of a compiled model shows that they are faults.
+which no other part of a model shows that they are faults.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import miltext
-from miltext.checking.contract.whole import bundle_files, contract_findings, stage_findings, whole_findings
+from miltext.checking.contract.whole import bundle_files, contract_findings, whole_findings
 from miltext.compiled.analytics import HASH, NAME, parse_analytics
 from miltext.compiled.coremldata import layout
 from miltext.containers.opening import open_model
 from miltext.schema.proto import ModelDescription
 from miltext.schema.proto.kinds import PROGRAM
+from miltext.weights.blob_storage import BlobFile
+from miltext.weights.model_weights import BlobFolder, blob_values
 
 
 class Fault(NamedTuple):
@@ -35,8 +38,9 @@ UNKNOWABLE = {
     "modelNames/coremldata.bin": r"absent|byte .*",  # a pipeline need not name its models
     "metadata.json": r"\.(metadataOutputVersion|generatedClassName) other|(\.functions\.\d)?\.stateSchema gone"
     r"|\.availability\.visionOS gone",  # what compilers and names of folders were, and keys of newer compilers
+    "Manifest.json": r"\.itemInfoEntries\.[^.]+\.(name|description) other",  # which are for people
 }
-"""By the file, the faults that no other part of a compiled model shows; docs/compiled-models.md has their reasons."""
+"""By the file, the faults that no other part of a model shows; docs/compiled-models.md has their reasons."""
 
 
 def is_unknowable(fault: Fault, data: bytes) -> bool:
@@ -78,12 +82,11 @@ def told(bundle: Path, with_text: bool = True) -> Counter[str]:
         for stage in whole.stages():
             files += bundle_files(stage.model) if stage.model.type == PROGRAM else []
         for stage in whole.programs():
-            files += stage_findings(stage.model)
             found.update(f"{each.code} {each.severity} {each.message}" for each in contract_findings(stage.model))
         for file in files:
             found.update(f"{each.code} {each.severity} {each.message}" for each in file.diagnostics)
-        for stage in whole.select_all() if with_text else ():
-            found.update(f"{each.code} {each.message}" for each in miltext.check(stage.model.text or ""))
+        for text in (stage.model.text for stage in whole.select_all()) if with_text and whole.is_compiled else ():
+            found.update(f"{each.code} {each.message}" for each in miltext.check(text or ""))
     except miltext.MiltextError as failure:
         found.update(f"{each.code} {each.message}" for each in failure.diagnostics)
     return found
@@ -109,6 +112,7 @@ def untold(bundle: Path, copy: Path, step: int = 1) -> Iterator[Fault]:
 
 def faults(bundle: Path, step: int = 1) -> Iterator[Fault]:
     """Yield the faults of each file but of the values in weights, which nothing else shows."""
+    used = _used_records(bundle) if bundle.suffix == ".mlpackage" else {}
     for path in sorted(each for each in bundle.rglob("*") if each.is_file()):
         name, data = path.relative_to(bundle).as_posix(), path.read_bytes()
         yield Fault(name, "absent", None)
@@ -120,6 +124,10 @@ def faults(bundle: Path, step: int = 1) -> Iterator[Fault]:
             yield from (Fault(name, what, changed) for what, changed in _json(data, is_quick=step > 1))
         elif path.name == "model.mil":
             yield from (Fault(name, what, changed) for what, changed in _text(data.decode()))
+        elif path.name == "Manifest.json":
+            yield from (Fault(name, what, json.dumps(changed).encode()) for what, changed in _changes(json.loads(data)))
+        elif path in used:
+            yield from (Fault(name, what, changed) for what, changed in _records(path, data, used[path]))
 
 
 def _bytes(data: bytes, step: int) -> Iterator[tuple[str, bytes]]:
@@ -128,6 +136,31 @@ def _bytes(data: bytes, step: int) -> Iterator[tuple[str, bytes]]:
         changed[index] ^= 1
         yield f"byte {index}: {data[max(0, index - 8) : index + 1]!r}", bytes(changed)
     yield "longer", data + b"\0"
+
+
+def _used_records(bundle: Path) -> dict[Path, list[int]]:
+    """The offsets of the records that the programs of a model name, by the path of the file."""
+    used: dict[Path, set[int]] = {}
+    for stage in open_model(bundle).programs():
+        folder = BlobFolder(stage.model.model_path)
+        for held in blob_values(stage.model.program):
+            named = held.value.blobFileValue
+            used.setdefault(folder.path(named.fileName), set()).add(named.offset)
+    return {path: sorted(offsets) for path, offsets in used.items()}
+
+
+def _records(path: Path, data: bytes, used: list[int]) -> Iterator[tuple[str, bytes]]:
+    """Yield a weight file with one bit of its header, or of a used record, changed; reserved bytes may have any value,
+    and so may the padding of types of whole bytes.
+    """
+    with BlobFile(path) as file:
+        packed = [offset for offset in used if file.blob(offset).dtype.packed]
+    places = [("header", 0, 8), *((f"record {offset}", offset, 24) for offset in used)]
+    for what, start, size in (*places, *((f"padding {offset}", offset + 24, 8) for offset in packed)):
+        for index in range(start, start + size):
+            changed = bytearray(data)
+            changed[index] ^= 1
+            yield f"{what}: byte {index - start}", bytes(changed)
 
 
 # ---- metadata.json

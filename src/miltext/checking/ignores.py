@@ -55,9 +55,9 @@ class Ignore:
     def takes(self, diagnostic: Diagnostic) -> bool:
         """Return whether the comment ignores a finding in its region; if so, mark it as used.
 
-        A comment without codes does not apply to the note about a draft, which concerns the whole text.
+        A comment without codes does not apply to a note about omitted values or types, which concerns the whole text.
         """
-        words = self.words or ([] if diagnostic.code == codes.DRAFT else [""])
+        words = self.words or ([] if diagnostic.code in GAPS else [""])
         taking = {word for word in words if means(normal(word), diagnostic.code)}
         self.used |= taking
         return bool(taking)

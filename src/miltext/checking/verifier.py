@@ -151,10 +151,9 @@ def _around(subject: object) -> list[Diagnostic]:
     """Return the findings in the files around the programs of a model, without places."""
     if not isinstance(subject, Model):
         return []
-    from miltext.checking.contract.whole import stage_findings, whole_findings
+    from miltext.checking.contract.whole import whole_findings
 
-    files = [*whole_findings(subject), *stage_findings(subject)]
-    return [found._replace(span=None) for file in files for found in file.diagnostics]
+    return [found._replace(span=None) for file in whole_findings(subject) for found in file.diagnostics]
 
 
 def _compiled(subject: object) -> Program | None:

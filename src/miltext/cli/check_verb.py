@@ -17,7 +17,7 @@ from miltext.cli.checked_paths import Input, Rules, asked_codes, inputs, rules_o
 from miltext.cli.fixing_files import Fixing, is_text
 from miltext.cli.habits import named_paths
 from miltext.cli.streams import FAILED, WRONG, fail, open_whole, show, tell, write_text
-from miltext.diagnostics import MiltextError, codes
+from miltext.diagnostics import MiltextError, codes, error
 from miltext.diagnostics.wording import tally
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program
 
 
+FIXED = ("mlpackage", "mlmodel")
+"""The kinds of models whose descriptions are fixed; a compiled one is compiled again."""
+
 EPILOG = """\b
 Examples:
   miltext check model.mil
@@ -41,6 +44,7 @@ Examples:
   miltext check .                            # every model and .mil below, but for sidecars
   miltext check --fix .                      # apply all certain suggestions to the .mil
   miltext check --diff --unsafe-fixes a.mil  # show what all suggestions would change
+  miltext check --fix Model.mlpackage        # its description follows its program
   miltext check --select MIL6 --ignore MIL603 .
   miltext check --no-drafts .                # for a repository whose texts are to be whole programs
   miltext check --watch .                    # again after each change
@@ -57,7 +61,17 @@ Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, o
 
 @click.command("check", epilog=EPILOG)
 @click.argument("paths", nargs=-1, metavar="PATH...")
-@click.option("--fix", is_flag=True, help="Apply certain suggestions to .mil files; `-` is written out.")
+@click.option(
+    "--fix",
+    is_flag=True,
+    help="Apply certain suggestions to .mil files, and to descriptions of models; `-` is written out.",
+)
+@click.option(
+    "--prefer",
+    type=click.Choice(["program", "description"]),
+    default="program",
+    help="The side of a model that the other one follows in a fix.  [program]",
+)
 @click.option("--unsafe-fixes/--no-unsafe-fixes", default=None, help="Apply, or count, the other suggestions as well.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what --fix would change, and exit with 1 if anything.")
 @click.option(
@@ -114,6 +128,7 @@ def _check(
     form: str,
     loader: bool,
     *,
+    prefer: str,
     original: str | None,
     unsafe_fixes: bool | None,
     **choices: Chosen,
@@ -121,7 +136,7 @@ def _check(
     """Check the paths, report the findings, and return the exit status, and the written files."""
     rules = rules_of(unsafe=unsafe_fixes, **choices)
     checked = inputs(paths, rules)
-    run = CheckRun(rules, Fixing(diff=diff) if fix or diff else None, loader, *_originals(original, checked))
+    run = CheckRun(rules, Fixing(diff=diff) if fix or diff else None, loader, prefer, *_originals(original, checked))
     reports: list[Report] = []
     for each in checked:
         for report in run.reports(each):
@@ -193,6 +208,7 @@ class CheckRun:
     rules: Rules
     fixing: Fixing | None
     loader: bool
+    prefer: str
     originals: Sequence[Program]
     source: CompiledSource | None = None
     fixable: int = 0
@@ -209,7 +225,7 @@ class CheckRun:
         around: list[Report] = []
         programs: Iterable[Report]
         try:
-            whole = open_whole(each.name)
+            whole = self._followed(open_whole(each.name), each.name)
             around = [Report(*each) for each in whole_findings(whole, self.source)]
             stages = whole.select_all()
         except MiltextError as error:
@@ -218,6 +234,27 @@ class CheckRun:
             programs = (report for stage in stages for report in self._of_stage(stage, each.name))
         yield from self._chosen(around, each.name)
         yield from programs
+
+    def _followed(self, whole: Model, name: str) -> Model:
+        """Fix the description of a model, or its program, if that is requested, and return the model in its file.
+
+        Count the findings that a fix would solve.
+        """
+        if whole.kind not in FIXED or not self.rules.selection(name).asks_for(error(codes.MISFIT_DESCRIPTION, "")):
+            return whole
+        from miltext.checking.contract.fixing import fix_of
+
+        fix = fix_of(whole, self.prefer)
+        if fix is None:
+            return whole
+        unsafe = self.rules.allows_unsafe(name)
+        if self.fixing is not None and self.fixing.fix_description(whole, fix, unsafe=unsafe):
+            return open_whole(name)
+        if fix.losses and not unsafe:
+            self.unsafe += fix.solved
+        elif self.fixing is None:
+            self.fixable += fix.solved
+        return whole
 
     def _chosen(self, around: Iterable[Report], name: str) -> Iterator[Report]:
         """Yield the reports around a program that contain selected findings, with these alone."""
@@ -228,10 +265,10 @@ class CheckRun:
                 yield report._replace(diagnostics=found)
 
     def _of_stage(self, stage: Stage, name: str) -> Iterator[Report]:
-        from miltext.checking.contract.whole import bundle_files, stage_findings
+        from miltext.checking.contract.whole import bundle_files
         from miltext.diagnostics.reports import Report
 
-        files = [*(bundle_files(stage.model, self.source) if stage.place else ()), *stage_findings(stage.model)]
+        files = bundle_files(stage.model, self.source) if stage.place else ()
         yield from self._chosen((_named(Report(*each), stage) for each in files), name)
         yield _named(self._checked(stage.model, name), stage)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from miltext.cli.habits import option_value
 from miltext.cli.streams import fail, tell, unified, write_back, write_text
 
 if TYPE_CHECKING:
+    from miltext.checking.contract.fixing import ModelFix
     from miltext.checking.fixing import Mended
     from miltext.checking.verifier import Checked
     from miltext.diagnostics import Diagnostic
@@ -59,6 +60,35 @@ class Fixing:
             return mended.diagnostics, mended.text
         return found(text), text
 
+    def fix_description(self, model: Model, fix: ModelFix, *, unsafe: bool) -> bool:
+        """Fix the contradictions between a model's description and its program; return whether its file was written.
+
+        A fix that loses facts of the description is applied only if `unsafe` ones are.
+        """
+        from miltext.checking.contract.fixing import texts_of, write
+
+        reason = fix.reason or (_listed(fix.losses) if fix.losses and not unsafe else "")
+        if reason:
+            click.echo(f"miltext: {model.name}: not fixed: {reason}", err=True)
+            return False
+        if self.diff:
+            before, after = texts_of(model, fix)
+            write_text("-", unified(f"{model.name} (description)", before, after, "fixed"), "diff")
+            self.changed = True
+            self.fixed += fix.solved
+            return False
+        try:
+            write(fix)
+        except OSError as failure:
+            click.echo(f"miltext: {model.name}: not written: {failure.strerror or failure}", err=True)
+            self.failed = True
+            return False
+        self.fixed += fix.solved
+        self.written.append(str(fix.file))
+        for loss in fix.losses:
+            tell(f"miltext: {model.name}: {loss}")
+        return True
+
     def _settled(self, model: Model, mended: Mended) -> bool:
         """Show or write a fixed text; return whether that succeeded."""
         before = model.text or ""
@@ -73,6 +103,10 @@ class Fixing:
                 return False
             self.written.append(model.name)
         return True
+
+
+def _listed(losses: Sequence[str]) -> str:
+    return f"{'; '.join(losses)}; --unsafe-fixes does it nevertheless"
 
 
 def _say_what_is_left(name: str, mended: Mended) -> None:

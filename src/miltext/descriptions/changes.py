@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -202,11 +202,12 @@ def _functions(description: ModelDescription) -> dict[str, Described]:
     return {each.name: each for each in description.functions} or {"": description}
 
 
-def _paired(old: Iterable[str], new: Iterable[str], known: Counterparts) -> dict[str, str]:
-    """Return the old names of functions by their new ones."""
+def _paired(old: Collection[str], new: Iterable[str], known: Counterparts) -> dict[str, str]:
+    """Return the old names of functions by their new ones; none for a function without a former description."""
     if "" in old:
         return {name: "" for name in new if not name or name in known}
-    return {name: known[name].name if name in known else name for name in new if name in known or name in old}
+    was = {name: known[name].name if name in known else name for name in new}
+    return {name: former for name, former in was.items() if former in old}
 
 
 def _rest(description: ModelDescription) -> dict[str, str]:

@@ -98,14 +98,37 @@ def update(
     ModelError: MIL420 and MIL422 for a type that cannot be described, MIL424 for a value that can no longer be an
     image, MIL425 for impossible sizes, MIL431 for two training inputs of one name, MIL452 for a `?` without a range.
     """
-    sizes = by_function(asked or {}, after)
     known = counterparts(before, Version(after, program), keeps_names=keeps_names)
     _rename_training_inputs(description, before, known.values())
-    losses: list[DescriptionLoss] = []
     if before.interfaces and not _says_anything(description):
         if not asked and not _has_more(after, known):
-            return Updated(losses, known)
+            return Updated([], known)
         before, known = Version({}, None), {}  # otherwise half of the model would be described
+    return Updated(_followed(description, before, program, after, known, asked), known)
+
+
+def follow(
+    description: ModelDescription, before: Version, program: Program, known: Mapping[str, Counterpart]
+) -> list[DescriptionLoss]:
+    """Update a description whose entries are those of `before` to a program, and return the losses.
+
+    `known` are the former counterparts of the program's functions. A `?` without sizes is any size from 1 on. Raise
+    ModelError as `update` does.
+    """
+    _rename_training_inputs(description, before, known.values())
+    return _followed(description, before, program, interfaces(program), known, None)
+
+
+def _followed(
+    description: ModelDescription,
+    before: Version,
+    program: Program,
+    after: dict[str, Interface],
+    known: Mapping[str, Counterpart],
+    asked: Mapping[str, Sizes] | None,
+) -> list[DescriptionLoss]:
+    sizes = by_function(asked or {}, after)
+    losses: list[DescriptionLoss] = []
     if description.functions or len(after) > 1 or _has_to_be_listed(program, before, after):
         described = _described_functions(description, before, after, known, losses)
     else:
@@ -113,7 +136,7 @@ def update(
     for name, each in described.items():
         own = None if asked is None else sizes[name]
         losses += _update_function(each, known.get(name), after[name], program, name, own)
-    return Updated(losses, known)
+    return losses
 
 
 def _rename_training_inputs(description: ModelDescription, before: Version, known: Iterable[Counterpart]) -> None:

@@ -10,7 +10,7 @@ from miltext.building.build import prepare, write
 from miltext.building.choices import BuildChoices, BuildOptions
 from miltext.containers.opening import open_model
 from miltext.diagnostics import ModelError, ParseError
-from miltext.drafting.judging import judge, judge_compiled, judge_draft, refuse_text
+from miltext.drafting.judging import judge, judge_contract, judge_draft, refuse_text
 from miltext.models.model import Model
 from miltext.syntax.keywords import taking
 
@@ -57,8 +57,9 @@ def build(requested: _BuildRequest) -> list[Diagnostic]:
 
     The findings of `miltext.check` in the program come before the warnings, and errors are raised before anything is
     written, errors of a text before those of the model; without `check`, the program is not checked. An error of the
-    original, or of a model written as it is, becomes a warning, and its warnings are left out. A draft is completed
-    first, and always checked; findings have places in the draft.
+    original, or of a model written as it is, becomes a warning, and its warnings are left out. A contradiction between
+    a program and its description that the original does not have is an error. A draft is completed first, and always
+    checked; findings have places in the draft.
 
     Raise ParseError for the text, FileExistsError and OSError for the files, WeightsError (MIL30x) for weights, and
     ModelError: MIL25x for the models that are read, MIL4xx for reasons that prevent this build (MIL47x: in the
@@ -93,4 +94,5 @@ def build_as_chosen(source: Model, output: Path, choices: BuildChoices) -> list[
         judge_draft(found, source, choices)
     with draft.telling():
         new = prepare(whole, output, choices)
-        return [*found, *judge_compiled(new, output, choices), *write(new, whole, output, choices)]
+        judged = judge_contract(new, whole, output, choices)
+        return [*found, *draft.told(judged), *write(new, whole, output, choices)]

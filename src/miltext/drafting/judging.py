@@ -1,20 +1,26 @@
-"""Judging a model before it is written: the findings of `check` in its programs, compared with the original's.
+"""Judging a model before it is written: the findings of `check`, compared with the original's.
 
-The original's findings are not the author's doing: its errors become warnings, and its warnings are not repeated.
+The original's findings are not the author's doing: its errors become warnings, and its warnings are not repeated. A
+contradiction between a program and its description that the original does not have is an error, even if `check` only
+warns of it.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.building.build import COMPILED
-from miltext.building.new_model import models_with_programs, way_to
+from miltext.building.new_model import models_with_programs
+from miltext.checking.contract.whole import contract_findings
+from miltext.checking.findings import Remark
 from miltext.checking.programs import as_diagnostics, findings_in
-from miltext.diagnostics import MiltextError, ModelError, Note, ParseError, PrintError, codes, line_and_column, warning
+from miltext.containers.spec import SpecModel
+from miltext.diagnostics import MiltextError, ModelError, Note, ParseError, PrintError, codes, line_and_column
 from miltext.files.contents import parse_text
 from miltext.files.writing import WITH_DESCRIPTION
 from miltext.printing.printing import to_text
@@ -28,6 +34,7 @@ if TYPE_CHECKING:
     from miltext.checking.findings import Finding
     from miltext.diagnostics import Diagnostic
     from miltext.models.model import Model
+    from miltext.schema.proto import Model as Spec
     from miltext.schema.proto import Program
 
 UNKNOWN = (codes.UNKNOWN_OPERATION, codes.UNKNOWN_OPSET)
@@ -41,56 +48,105 @@ KNOWN = "known"
 
 WAY_OUT = Note("nothing is written; fix it, or write the model with --no-check, in Python check=False")
 
-COMPILED_SO = Note("it is compiled so; --description describes the model anew")
+COMPILED_SO = "it is compiled so; --description describes the model anew"
 """The note on a description that does not fit the program of a compiled model."""
 
 
 class Written(NamedTuple):
-    """A program to be written, its `model`, and the name of that in errors.
+    """An ML Program to be written, in its `spec`, the `model` with its text, and the name of that in errors.
 
-    `before` returns the earlier program, None if there was none. A program that `is_edited` is not the program of the
-    model's text.
+    `before` returns the earlier model, None if there was none. A program that `is_edited` is not the program of the
+    model's text; one that `is_kept` is the earlier model's, whose description may have changed.
     """
 
+    spec: Spec
     program: Program
     model: Model
     name: str
-    before: Callable[[], Program | None]
-    is_edited: bool
+    before: Callable[[], Model | None]
+    is_edited: bool = False
+    is_kept: bool = False
 
 
 def judge(new: NewModel, source: Model, output: Path, choices: BuildChoices) -> list[Diagnostic]:
-    """Return the findings of `check` in the programs of a model prepared from `source`, which are warnings.
+    """Return the findings of `check` in a model prepared from `source`, which are warnings.
 
     The result is empty if the choices disable the check. Spans point into the text of the source, if it has one. Raise
     ParseError or ModelError, with all findings in a program, for errors that its original does not have.
     """
-    reported: list[Diagnostic] = []
+    return [*_judged(new, source, output, choices, _program_findings)]
+
+
+def judge_contract(new: NewModel, source: Model, output: Path, choices: BuildChoices) -> list[Diagnostic]:
+    """Return the findings of `judge` between programs and descriptions alone, as for the whole text of a draft.
+
+    Comments that ignore other findings are not idle.
+    """
+    judged = _judged(new, source, output, choices, lambda _: [])
+    return [each for each in judged if each.code != codes.USELESS_IGNORE]
+
+
+def _judged(
+    new: NewModel,
+    source: Model,
+    output: Path,
+    choices: BuildChoices,
+    found_in: Callable[[Written], list[Finding]],
+) -> Iterator[Diagnostic]:
+    """Yield the findings of a rule for programs, and the contradictions of a new model. Raise as `judge` does."""
+    is_compiled = output.suffix.lower() == COMPILED
     for written in _written(new, source, choices) if choices.check else ():
-        findings = _once(_beside_original(_findings(written.program, written.model.text), written))
+        findings = [*_contradictions(written, new, is_compiled=is_compiled), *found_in(written)]
         text = _text_of(written, is_needed=bool(findings))
         found = [each for each in as_diagnostics(findings, text) if each.severity != KNOWN]
+        is_own = written.model is source and text == source.text
         if _errors(found):
-            refused = ParseError if text is not None and text == source.text else ModelError
+            refused = ParseError if is_own and text is not None else ModelError
             raise refused(_with_way_out(found), text=text, path=written.name)
-        reported += found if text == source.text else [_unplaced(each, text, written.name) for each in found]
-    return [*reported, *judge_compiled(new, output, choices)]
+        yield from found if is_own else [_unplaced(each, text, written.name) for each in found]
 
 
-def judge_compiled(new: NewModel, output: Path, choices: BuildChoices) -> Iterator[Diagnostic]:
-    """Yield warnings of descriptions that do not fit the programs of a model, if it is to be compiled and checked.
+def _program_findings(written: Written) -> list[Finding]:
+    """Return the findings in a program that may have changed, beside the original's."""
+    if written.is_kept:
+        return []
+    findings = _findings(written.program, written.model.text)
+    before = written.before() if findings else None
+    return _once(findings if before is None else _beside(findings, _findings(before.program), ANYWHERE))
 
-    `check` reports the same about the compiled model. The behaviour of Core ML on such a model is unknown.
+
+def _contradictions(written: Written, new: NewModel, *, is_compiled: bool) -> list[Finding]:
+    """Return the contradictions between a program and its description: new ones are errors.
+
+    The original's are warnings in a compiled model. The behaviour of Core ML on such a model is unknown.
     """
-    if not choices.check or output.suffix.lower() != COMPILED:
-        return
-    from miltext.checking.contract.interface import interface_findings
+    made = SpecModel("mlmodel", written.name, None, None, written.spec)
+    found = [each for each in contract_findings(made) if each.severity != "note"]
+    before = written.before() if found else None
+    known = [] if before is None else [_renamed(each, new) for each in contract_findings(before)]
+    judged: list[Finding] = []
+    for finding, beside in zip(found, _beside(found, known, ALIKE), strict=True):
+        if beside is finding:
+            judged.append(finding._replace(severity="error"))
+        elif is_compiled:
+            judged.append(finding._replace(severity="warning", remarks=(Remark(COMPILED_SO, finding.path),)))
+        else:
+            judged.append(beside)
+    return judged
 
-    for index, spec in enumerate(models_with_programs(new.spec)):
-        where = f"the model {index}: " if new.spec is not spec else ""
-        for found in interface_findings(spec.mlProgram, spec.specificationVersion, spec.description):
-            if found.severity != "note":
-                yield warning(found.code, f"{where}{found.message}", None, COMPILED_SO)
+
+def _renamed(finding: Finding, new: NewModel) -> Finding:
+    """Return a finding of the original in the names of the new model."""
+    names: dict[str, str] = {}
+    for known in new.known.values():
+        for function, before in known.items():
+            names[before.name] = function
+            names |= {old: now for each in before.sides.values() for old, now in each.items()}
+    return finding._replace(message=_NAME.sub(lambda name: f"`{names.get(name[1], name[1])}`", finding.message))
+
+
+_NAME = re.compile("`([^`]*)`")
+"""A name in a message."""
 
 
 def refuse_text(source: Model, choices: BuildChoices, failure: MiltextError) -> None:
@@ -148,25 +204,32 @@ def _with_way_out(found: list[Diagnostic]) -> list[Diagnostic]:
 
 
 def _written(new: NewModel, source: Model, choices: BuildChoices) -> Iterator[Written]:
-    """Yield the programs to judge: the new program of an original, or all programs of a model written as it is."""
+    """Yield the programs to judge: the new program of an original, or all programs of a model written as it is.
+
+    The other programs of an original follow, for their descriptions.
+    """
     original, is_edited = choices.original, choices.edit is not None
-    if original is not None and (original is not source or is_edited):
-        chosen = original.select_only(choices.model)
-        program = way_to(chosen, original, new.spec)[-1].mlProgram
-        yield Written(program, source, source.name, lambda: chosen.program, is_edited)
-    elif source.kind not in WITH_DESCRIPTION:
-        yield Written(new.spec.mlProgram, source, source.name, lambda: None, is_edited)
-    else:
-        for stage in source.programs():
-            yield Written(stage.model.program, stage.model, stage.name, partial(_as_read, source, stage.place), False)
+    if original is None and source.kind not in WITH_DESCRIPTION:
+        yield Written(new.spec, new.spec.mlProgram, source, source.name, lambda: None, is_edited)
+        return
+    whole = original or source
+    chosen = None if whole is source and not is_edited else whole.select_only(choices.model)
+    for stage, spec in zip(whole.programs(), models_with_programs(new.spec), strict=True):
+        program, as_read = stage.model.program, partial(_as_read, whole, stage.place)
+        if chosen is None:
+            yield Written(spec, program, stage.model, stage.name, as_read)
+        elif stage.model is chosen:
+            yield Written(spec, spec.mlProgram, source, source.name, lambda: chosen, is_edited)
+        else:
+            yield Written(spec, program, stage.model, stage.name, as_read, is_kept=True)
 
 
-def _as_read(source: Model, place: str) -> Program | None:
-    """Return a program of a model as it was before any change in memory; an unreadable model was not changed."""
+def _as_read(source: Model, place: str) -> Model:
+    """Return a model as it was before any change in memory; an unreadable model was not changed."""
     with suppress(MiltextError, OSError):
         if source.reopen is not None:
-            return source.reopen().select(place).program
-    return source.select(place).program
+            return source.reopen().select(place)
+    return source.select(place)
 
 
 def _findings(program: Program, text: str | None = None) -> list[Finding]:
@@ -175,18 +238,13 @@ def _findings(program: Program, text: str | None = None) -> list[Finding]:
     return [each._replace(severity="error") if each.code in UNKNOWN else each for each in found]
 
 
-def _beside_original(findings: list[Finding], written: Written) -> list[Finding]:
-    """Return the findings, with the original's warnings as KNOWN, and the original's errors as warnings.
+def _beside(findings: list[Finding], known: list[Finding], keys: Sequence[SameBy]) -> list[Finding]:
+    """Return findings beside the original's `known` ones: its warnings as KNOWN, and its errors as warnings.
 
-    Two findings of a code and severity are the same if their messages are equal, at best at the same place, otherwise
-    if their places are.
+    Two findings are the same if one of the keys is equal, the first one at best.
     """
-    before = written.before() if findings else None
-    if before is None:
-        return findings
-    known = _findings(before)
-    same: set[int] = set()
-    for key in (_both, _said, _placed):
+    known, same = [*known], set[int]()
+    for key in keys:
         same |= _paired(findings, known, key, same)
     return [_of_original(each) if nth in same else each for nth, each in enumerate(findings)]
 
@@ -212,9 +270,17 @@ def _placed(finding: Finding) -> Hashable:
     return finding.code, finding.severity, finding.path
 
 
-def _paired(
-    findings: list[Finding], known: list[Finding], key: Callable[[Finding], Hashable], same: set[int]
-) -> set[int]:
+SameBy: TypeAlias = "Callable[[Finding], Hashable]"
+"""A function that returns the key by which findings are compared."""
+
+ALIKE = (_both, _said)
+"""Findings with equal messages, at best at one place."""
+
+ANYWHERE = (*ALIKE, _placed)
+"""Findings as in ALIKE, otherwise at one place."""
+
+
+def _paired(findings: list[Finding], known: list[Finding], key: SameBy, same: set[int]) -> set[int]:
     """Return the indices of further findings paired with a `known` one, which is removed from them."""
     left: dict[Hashable, list[Finding]] = {}
     for each in known:

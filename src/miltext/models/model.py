@@ -151,7 +151,7 @@ class Model(ABC):
         model's own. `progress` gets the number of bytes of weights in each piece written. Return the warnings. Raise
         FileExistsError, OSError, and ModelError as `miltext.building.build.build` does.
 
-        The `program` is not checked; `miltext.build` checks it.
+        The model is not checked; `miltext.build` checks it.
         """
 
     @property

@@ -146,9 +146,10 @@ def connections(spec: Spec) -> list[Connection]:
 
 
 def agree(one: FeatureType, other: FeatureType) -> bool:
-    """Return whether a value of one type is accepted as the other, apart from sizes of flexible shapes.
+    """Return whether Core ML accepts a value of one type as the other: sizes of flexible shapes are not compared.
 
-    An array without a described shape, such as an output of flexible shape, agrees with every shape.
+    An array without a described shape, such as an output of flexible shape, agrees only with another. The rules are
+    those of `isEquivalent` in coremltools' `mlmodel/src/Comparison.cpp`.
     """
     kind = one.WhichOneof("Type")
     if kind != other.WhichOneof("Type"):
@@ -168,11 +169,9 @@ def agree(one: FeatureType, other: FeatureType) -> bool:
 
 
 def _arrays_agree(one: ArrayFeatureType, other: ArrayFeatureType) -> bool:
-    ranks = _rank(one), _rank(other)
-    is_fixed = not one.WhichOneof("ShapeFlexibility") and not other.WhichOneof("ShapeFlexibility")
-    return one.dataType == other.dataType and (
-        0 in ranks or (list(one.shape) == list(other.shape) if is_fixed else ranks[0] == ranks[1])
-    )
+    is_flexible = one.WhichOneof("ShapeFlexibility") or other.WhichOneof("ShapeFlexibility")
+    have_sizes = _rank(one) == _rank(other) if is_flexible else list(one.shape) == list(other.shape)
+    return one.dataType == other.dataType and have_sizes
 
 
 def _rank(array: ArrayFeatureType) -> int:

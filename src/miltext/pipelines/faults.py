@@ -94,8 +94,11 @@ def _of_connection(spec: Spec, connection: Connection, place: PipelinePlace) -> 
 
 
 def _is_needed(spec: Spec, name: str, taker: int) -> bool:
-    """Whether a user needs the feature: not for an optional input, or a pure training input."""
+    """Whether a user needs the feature: not for a pure training input.
+
+    An optional input needs a source, too: `PipelineValidator.cpp` of coremltools refuses any other.
+    """
     if taker == OUTER:
         return True
     listed = features(stages(spec)[taker].description)
-    return any(entry.name == name and not entry.type.isOptional for entry in (*listed.input, *listed.state))
+    return any(entry.name == name for entry in (*listed.input, *listed.state))

@@ -219,16 +219,16 @@ def _list(names: Names) -> str:
 # ---- names inside programs
 
 
-def rename_values(program: Program, names: Mapping[str, str], place: object) -> None:
+def rename_values(program: Program, names: Mapping[str, str], place: object, only: str | None = None) -> None:
     """Rename the values of a Program, by their old names, which may be exchanged.
 
-    Each function with such a value is changed. Raise ModelError (MIL431) for a new name of another value in the
-    function; `place` is the model's name in the error.
+    Each function with such a value is changed, or the function `only`. Raise ModelError (MIL431) for a new name of
+    another value in the function; `place` is the model's name in the error.
     """
     graph = Graph(program)
     for function_name, function in graph.functions.items():
         there = {value.name for value in function.defined()}
-        if there.isdisjoint(names):
+        if there.isdisjoint(names) or only not in (None, function_name):
             continue
         kept = Counter(names.get(name, name) for name in there)
         for new in names.values():

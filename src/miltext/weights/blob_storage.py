@@ -14,9 +14,10 @@ import struct
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from io import FileIO
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.diagnostics import codes
 from miltext.files.contents import LFS_POINTER
@@ -42,6 +43,77 @@ _ZEROS = bytes(CHUNK)
 
 _HEADER = struct.Struct("<II56x")  # count, version
 _RECORD = struct.Struct("<IIQQQ32x")  # sentinel, dtype, size, absolute offset of the data, padding bits
+
+
+class Fault(NamedTuple):
+    """An error in a weight file: its code, and a message that names no place."""
+
+    code: str
+    message: str
+
+
+class Record(NamedTuple):
+    """The metadata of a record, as stored at an offset: nothing in it need be true.
+
+    `size` is in bytes, `start` the offset of the data, and `padding` the unused bits of their last byte.
+    """
+
+    offset: int
+    sentinel: int
+    number: int
+    size: int
+    start: int
+    padding: int
+
+    @property
+    def dtype(self) -> DType | None:
+        """The data type; None for an unknown one."""
+        return BY_BLOB.get(self.number)
+
+    @property
+    def padding_bits(self) -> int:
+        """The unused bits: files from before iOS 18 leave the field uninitialised, and have no sub-byte types."""
+        return self.padding if self.dtype is not None and self.dtype.packed else 0
+
+    @property
+    def elements(self) -> int:
+        """The number of elements; 0 of an unknown type."""
+        return 0 if self.dtype is None else (self.size * 8 - self.padding_bits) // self.dtype.bits
+
+    def faults(self, file_size: int, at: str = "") -> Iterator[Fault]:
+        """Yield the errors for which Apple's `MILBlob/Blob/StorageReader.cpp` refuses a record; without the sentinel,
+        there is no record. Messages name the record with the words `at` after it.
+        """
+        if self.sentinel != SENTINEL:
+            yield Fault(
+                codes.NO_RECORD_AT_OFFSET, f"no record{at}: found {self.sentinel:#010x} instead of {SENTINEL:#010x}"
+            )
+            return
+        if self.dtype is None:
+            yield Fault(codes.INVALID_RECORD, f"the record{at} has the unknown data type {self.number}")
+        if self.start < ALIGNMENT or self.start + self.size > file_size:
+            message = f"refers to {self.size} bytes at {self.start}, outside the file of {file_size} bytes"
+            yield Fault(codes.INVALID_RECORD, f"the record{at} {message}")
+        if self.dtype is not None and not _whole(self.dtype, self.size, self.padding_bits):
+            message = f"has {self.size} bytes with {self.padding_bits} bits of padding"
+            yield Fault(codes.INVALID_RECORD, f"the record{at} {message}: not whole {self.dtype.name} elements")
+
+
+def place_fault(offset: int, file_size: int, at: str) -> Fault | None:
+    """Return the reason why no record can be at an offset, named `at`; None if one can."""
+    if offset < ALIGNMENT or offset % ALIGNMENT:
+        message = f"a record cannot begin{at}, which is not a multiple of {ALIGNMENT} above 0"
+        return Fault(codes.NO_RECORD_AT_OFFSET, message)
+    if offset + ALIGNMENT > file_size:
+        return Fault(codes.NO_RECORD_AT_OFFSET, f"no record{at}: the file ends at {file_size}")
+    return None
+
+
+def unlike(dtype: DType, count: int, wanted: DType, wanted_count: int, at: str = "") -> str | None:
+    """Return the difference of a record from the elements of a value; None without one."""
+    if (dtype, count) == (wanted, wanted_count):
+        return None
+    return f"the record{at} holds {count} elements of {dtype.name}, not {wanted_count} of {wanted.name}"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -75,10 +147,10 @@ class Blob(Tensor):
 
     def require(self, dtype: DType, count: int) -> Blob:
         """Return this blob if it holds `count` elements of `dtype`. Raise WeightsError (MIL309) if not."""
-        if (self.dtype, self.count) == (dtype, count):
+        message = unlike(self.dtype, self.count, dtype, count, f" at offset {self.offset}")
+        if message is None:
             return self
-        message = f"the record at offset {self.offset} holds {self.count} elements of {self.dtype.name}"
-        raise refusal(codes.MISFIT_RECORD, f"{message}, not {count} of {dtype.name}", self.path)
+        raise refusal(codes.MISFIT_RECORD, message, self.path)
 
     def array(self, shape: tuple[int, ...] | None = None) -> npt.NDArray[Any]:
         """Return the elements in the given shape, or flat, as any Tensor does.
@@ -111,7 +183,7 @@ class BlobFile:
         self.path = Path(path)
         mapping = map_file(self.path)
         self.size = len(mapping)
-        self._count = _record_count(mapping, self.path)
+        self._count = _record_count(mapping[:ALIGNMENT], self.size, self.path)
         self._view = memoryview(mapping)
 
     def __enter__(self) -> BlobFile:
@@ -157,33 +229,53 @@ class BlobFile:
         Raise WeightsError: MIL305 without a record there, MIL306 when its type is unknown, its data lies outside the
         file, or its size and padding are not of whole elements.
         """
-        self._check_place(offset)
-        sentinel, number, size, start, padding = _RECORD.unpack_from(self._view, offset)
-        if sentinel != SENTINEL:
-            message = f"no record at offset {offset}: found {sentinel:#010x} instead of {SENTINEL:#010x}"
-            raise refusal(codes.NO_RECORD_AT_OFFSET, message, self.path)
-        if number not in BY_BLOB:
-            raise self._lie(offset, f"has the unknown data type {number}")
-        if start < ALIGNMENT or start + size > self.size:
-            raise self._lie(offset, f"refers to {size} bytes at {start}, outside the file of {self.size} bytes")
-        dtype = BY_BLOB[number]
-        # Files from before iOS 18 leave the padding field uninitialised, and have no sub-byte types.
-        padding = padding if dtype.packed else 0
-        if not _whole(dtype, size, padding):
-            raise self._lie(offset, f"has {size} bytes with {padding} bits of padding: not whole {dtype.name} elements")
-        return Blob(self.path, offset, dtype, size, padding, start, self._view[start : start + size])
+        at = f" at offset {offset}"
+        fault = place_fault(offset, self.size, at)
+        if fault is None:
+            record = Record(offset, *_RECORD.unpack_from(self._view, offset))
+            fault = next(record.faults(self.size, at), None)
+        if fault is not None:
+            raise refusal(fault.code, fault.message, self.path)
+        assert record.dtype is not None
+        data = self._view[record.start : record.start + record.size]
+        return Blob(self.path, offset, record.dtype, record.size, record.padding_bits, record.start, data)
 
-    def _check_place(self, offset: int) -> None:
-        if offset < ALIGNMENT or offset % ALIGNMENT:
-            message = f"a record cannot begin at offset {offset}, which is not a multiple of {ALIGNMENT} above 0"
-            raise refusal(codes.NO_RECORD_AT_OFFSET, message, self.path)
-        if offset + ALIGNMENT > self.size:
-            raise refusal(
-                codes.NO_RECORD_AT_OFFSET, f"no record at offset {offset}: the file ends at {self.size}", self.path
-            )
 
-    def _lie(self, offset: int, what: str) -> ModelError:
-        return refusal(codes.INVALID_RECORD, f"the record at offset {offset} {what}", self.path)
+class RecordFile:
+    """The header and the records of a weight file, without their data: no more is read, and nothing is mapped.
+
+    `count` is that of the header, `size` that of the file. Raise WeightsError as `BlobFile` does.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._file = _open_regular(self.path)
+        try:
+            self.size = os.fstat(self._file.fileno()).st_size
+            if hasattr(os, "posix_fadvise"):  # the data after a record are not needed
+                os.posix_fadvise(self._file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
+            self.count = _record_count(self._at(0), self.size, self.path)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> RecordFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def record(self, offset: int) -> Record:
+        """Return what is stored at an offset with room for a record."""
+        return Record(offset, *_RECORD.unpack(self._at(offset).ljust(ALIGNMENT, b"\0")))
+
+    def _at(self, offset: int) -> bytes:
+        self._file.seek(offset)
+        return self._file.read(ALIGNMENT)
 
 
 class BlobWriter:
@@ -340,14 +432,14 @@ def pieces_at(path: Path, start: int, size: int, most: int = CHUNK) -> Iterator[
             yield piece
 
 
-def _record_count(mapping: mmap.mmap, path: Path) -> int:
-    """Return the count in the header, after checking that it belongs to blob storage version 2."""
-    if mapping[: len(LFS_POINTER)] == LFS_POINTER:
+def _record_count(header: bytes, size: int, path: Path) -> int:
+    """Return the count in the header of a file, after checking that it belongs to blob storage version 2."""
+    if header.startswith(LFS_POINTER):
         raise refusal(codes.LFS_POINTER_OF_WEIGHTS, "this is a git-lfs pointer instead of the weight file", path)
-    if len(mapping) < ALIGNMENT:
-        message = f"the file has {len(mapping)} bytes, but the header of a weight file has {ALIGNMENT}"
+    if size < ALIGNMENT:
+        message = f"the file has {size} bytes, but the header of a weight file has {ALIGNMENT}"
         raise refusal(codes.NOT_A_WEIGHT_FILE, message, path)
-    count, version = _HEADER.unpack_from(mapping)
+    count, version = _HEADER.unpack(header)
     if version == 1:
         message = "this is blob storage version 1, of neural networks older than ML Programs, not version 2"
         raise refusal(codes.NOT_A_WEIGHT_FILE, message, path)
@@ -371,16 +463,30 @@ def _whole(dtype: DType, size: int, padding: int) -> bool:
 def map_file(path: Path) -> mmap.mmap:
     """Return the whole of a regular file, mapped for reading; refuse links and devices, and do not wait for a FIFO."""
     try:
-        with open(path, "rb", buffering=0, opener=_open_itself) as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                raise refusal(codes.MISSING_WEIGHT_FILE, "the weight file is not a regular file", path)
-            if not status.st_size:
-                raise refusal(codes.NOT_A_WEIGHT_FILE, "the weight file is empty", path)
-            return mmap.mmap(file.fileno(), status.st_size, access=mmap.ACCESS_READ)
+        with _open_regular(path) as file:
+            return mmap.mmap(file.fileno(), os.fstat(file.fileno()).st_size, access=mmap.ACCESS_READ)
     except OSError as failure:
-        why = "it is a link" if path.is_symlink() else failure.strerror or str(failure)
-        raise refusal(codes.MISSING_WEIGHT_FILE, f"the weight file cannot be opened: {why}", path) from failure
+        raise _unopened(path, failure) from failure
+
+
+def _open_regular(path: Path) -> FileIO:
+    """Open a regular file that is not empty, as `map_file` does."""
+    try:
+        file = open(path, "rb", buffering=0, opener=_open_itself)  # noqa: SIM115 - the caller closes it
+        status = os.fstat(file.fileno())
+    except OSError as failure:
+        raise _unopened(path, failure) from failure
+    if stat.S_ISREG(status.st_mode) and status.st_size:
+        return file
+    file.close()
+    if stat.S_ISREG(status.st_mode):
+        raise refusal(codes.NOT_A_WEIGHT_FILE, "the weight file is empty", path)
+    raise refusal(codes.MISSING_WEIGHT_FILE, "the weight file is not a regular file", path)
+
+
+def _unopened(path: Path, failure: OSError) -> ModelError:
+    why = "it is a link" if path.is_symlink() else failure.strerror or str(failure)
+    return refusal(codes.MISSING_WEIGHT_FILE, f"the weight file cannot be opened: {why}", path)
 
 
 def _open_itself(name: str, flags: int) -> int:

@@ -15,7 +15,9 @@ from support.commands import miltext
 from support.model_checks import reported, reported_of_programs
 from support.whole_models import TORCH, WHOLE, whole
 
+from miltext.containers.opening import open_model
 from miltext.diagnostics import codes
+from miltext.weights.model_weights import blob_values
 
 MISSING = codes.MISSING_WEIGHTS
 
@@ -62,5 +64,21 @@ each_model = pytest.mark.parametrize("model", corpus_files("**/*.mlpackage", "**
 
 
 @each_model
+def test_a_model_of_the_corpus_reports_missing_files_only(model: Path) -> None:
+    new = reported(model) - reported_of_programs(model)
+    assert Counter(each.code for each in new.elements()) == Counter({MISSING: len(missing_files(model))})
+
+
+@each_model
 def test_a_model_of_the_corpus_is_clean_but_for_files(model: Path) -> None:
     assert reported(model, "--ignore", MISSING) - reported_of_programs(model) == Counter()
+
+
+def missing_files(model: Path) -> set[Path]:
+    """The weight files that the programs of a model name and that are not there."""
+    named = set()
+    for stage in open_model(model).select_all():
+        assert stage.model.model_path is not None
+        for held in blob_values(stage.model.program):
+            named.add(stage.model.model_path / held.value.blobFileValue.fileName.removeprefix("@model_path/"))
+    return {path for path in named if not path.exists()}

@@ -45,16 +45,14 @@ def other_items(package: Model) -> list[Item]:
     """Return the items of a package whose use is unknown: neither its model, nor its overlays, nor its weights."""
     assert package.path is not None
     assert package.model_path is not None
+    known = (WEIGHTS, METADATA, FEATURES)
+    unknown = [item for item in items(package.path) if not item.is_model and item.use not in known]
+    if not unknown:
+        return []
     place = package.model_path.relative_to(package.path / DATA)
     programs = [package, *(stage.model for stage in package.stages())]
     weights = [Path(os.path.normpath(place / name)) for each in programs for name in weight_paths(each)]
-    return [
-        item
-        for item in items(package.path)
-        if not item.is_model
-        and item.use not in (WEIGHTS, METADATA, FEATURES)
-        and not any(path.is_relative_to(os.path.normpath(item.path)) for path in weights)
-    ]
+    return [item for item in unknown if not any(path.is_relative_to(os.path.normpath(item.path)) for path in weights)]
 
 
 def files_beside(new: NewModel) -> list[str]:

@@ -1,8 +1,8 @@
 """The rules of a whole model: all that must agree between its files, apart from the rules of its programs.
 
-`whole_findings` are around all programs: between the stages of a pipeline, in the manifest and in the files of a
-compiled model. `stage_findings` are around one program: in its weight files, and in the files of a compiled stage.
-`contract_findings` are in one program, which its description must match.
+`whole_findings` are around all programs: between the stages of a pipeline, in the manifest, in weight files and in the
+files of a compiled model. `bundle_files` are in the files of a compiled stage. `contract_findings` are in one program,
+which its description must match.
 """
 
 from __future__ import annotations
@@ -32,24 +32,15 @@ def whole_findings(whole: Model, source: CompiledSource | None = None) -> list[F
     """
     if whole.kind not in WITH_DESCRIPTION:
         return []
+    from miltext.checking.contract.weights import weight_findings
+
     found = [*_connections(whole), *bundle_files(whole, source)]
     if whole.overlays is not None:
         from miltext.checking.contract.packages import package_findings
 
         with suppress(MiltextError):  # of an unreadable model, which is reported by itself
             found += package_findings(whole, whole.overlays)
-    return found
-
-
-def stage_findings(model: Model) -> list[FileFindings]:
-    """Return the findings around one program of a model, file by file: in its weight files."""
-    if model.kind not in WITH_DESCRIPTION:
-        return []
-    from miltext.checking.contract.weights import weight_findings
-
-    with suppress(MiltextError):  # reported at the program
-        return weight_findings(model)
-    return []
+    return found + weight_findings(whole)
 
 
 def contract_findings(model: Model) -> Iterator[Finding]:

@@ -132,8 +132,8 @@ MISFIT_DESCRIPTION = code(
     "MIL265",
     "description does not match the program",
     ERROR,
-    "give the model another description: `miltext describe Model.mlpackage`, edit its text, and `miltext build "
-    "Model.mlpackage --description TEXT -o New.mlpackage`. Compile a compiled model again",
+    "`miltext check --fix Model.mlpackage` makes the description follow the program; `miltext build Model.mlpackage "
+    "--description TEXT -o New.mlpackage` gives another one. Compile a compiled model again",
 )
 MISFIT_COMPILED_PIPELINE = code(
     "MIL266",

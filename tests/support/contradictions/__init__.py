@@ -1,0 +1,1 @@
+"""Contradictions between the parts of a package, drawn by a seed, which `check` must report."""
