@@ -119,6 +119,7 @@ def name_function(spec: Model) -> None:
 
 
 HEAD = "func main<ios18>"
+ALSO = "; the original has this error, too"
 NO_NAME = "names must be those of the program; `miltext rename` changes them"
 
 CHANGED: dict[str, tuple[Callable[[Model], object], str, list[str]]] = {
@@ -192,10 +193,7 @@ CHANGED: dict[str, tuple[Callable[[Model], object], str, list[str]]] = {
         HEAD,
         [
             "error: an output has no name (description: output 1, name): add the name",
-            (
-                'error: the output `y` of `main` is not described: add a `[[output]]` with name = "y", '
-                'type = "multiArray", dataType = "fp32", shape = [2]'
-            ),
+            "error: the output `y` of `main` is not described",
         ],
     ),
     "the order of outputs": (
@@ -211,12 +209,7 @@ CHANGED: dict[str, tuple[Callable[[Model], object], str, list[str]]] = {
     "one less": (
         take_out,
         "tensor<fp32, [2]> more",
-        [
-            (
-                'error: the input `more` of `main` is not described: add a `[[input]]` with name = "more", '
-                'type = "multiArray", dataType = "fp32", shape = [2]'
-            )
-        ],
+        ["error: the input `more` of `main` is not described"],
     ),
     "one twice": (
         double,
@@ -356,12 +349,16 @@ def test_a_build_reports_what_a_check_of_it_would(
         for each in messages
         if not each.startswith("note") and "dialect" not in each
     ]
-    for output, told_there in (("M.mlmodelc", expected), ("M.mlpackage", [])):
+    errors = [f"warning: {each.removeprefix('error: ')}{ALSO}" for each in messages if each.startswith("error")]
+    for output, told_there in (("M.mlmodelc", expected), ("M.mlpackage", errors)):
         is_compiled = output == "M.mlmodelc"
         built = miltext.build(tmp_path / "M.mlmodel", tmp_path / output, allow_unproven=is_compiled)
         said = [f"{each.severity}: {each.message.removeprefix(where)}" for each in built if each.code == "MIL265"]
         assert sorted(said) == sorted(told_there)
-        assert is_piped is False or all(where in each.message for each in built if each.code == "MIL265")
+        notes = [note.message for each in built if each.code == "MIL265" for note in each.notes]
+        assert (
+            not is_piped or not said or any("model 1" in each for each in [*notes, *(each.message for each in built)])
+        )
     unchecked = miltext.build(
         tmp_path / "M.mlmodel", tmp_path / "M.mlmodelc", check=False, force=True, allow_unproven=True
     )

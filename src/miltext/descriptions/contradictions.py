@@ -163,8 +163,7 @@ def version_contradictions(version: int, needed: int) -> Iterator[Contradiction]
         yield Contradiction(code, "error", fact, way, keys, suggestion=str(needed))
     elif version > NEWEST:
         fact = f"`specificationVersion` is {version}, but the newest known version is {NEWEST}"
-        way = f"the model needs {needed} only" if needed > 1 else "write a known one"
-        yield Contradiction(codes.DESCRIPTION_OF_NOTHING, "warning", fact, way, keys)
+        yield Contradiction(codes.DESCRIPTION_OF_NOTHING, "warning", fact, "write a known one", keys)
 
 
 # ---- pipelines

@@ -121,14 +121,10 @@ def _function(described: Fields, name: str, interface: Interface, keys: Keys) ->
         for index, (entry, called, at) in enumerate(entries):
             place = ProgramPlace(name, side, called)
             is_known = called in types and called not in names[:index]
-            own: list[Contradiction] = []
-            if is_known or not called:
-                own += alone(entry, side, at, place, is_typed=types.get(called) is not None)
-            yield from own
-            if not is_known and called:
+            if called and not is_known:
                 yield _stranger(called, side, names[:index], types, at, f"`{name}`", place._replace(name=""))
-            elif (said := types.get(called)) is not None and all(each.severity != "error" for each in own):
-                yield from entry_mismatches(entry, said, at, place)
+            else:
+                yield from entry_contradictions(entry, types.get(called), at, place)
         for missing in [each for each in types if each not in names]:
             near = (*keys, side, len(getattr(described, side)) - 1) if getattr(described, side) else keys
             yield _missing(missing, types[missing], ProgramPlace(name, side, missing), (*keys, side), near)
@@ -145,10 +141,10 @@ def alone(
 ) -> Iterator[Contradiction]:
     """Yield the contradictions in an entry by itself."""
     for flaw in flaws(entry, side, is_typed=is_typed):
-        is_unread = keys[0] == FUNCTIONS and side == "output" and flaw.key == "isOptional"  # IV looks at no functions
+        is_unread = FUNCTIONS in keys and side == "output" and flaw.key == "isOptional"  # IV looks at no functions
         severity = "warning" if is_unread else flaw.severity
         yield Contradiction(flaw.code, severity, flaw.fact, flaw.way_out, (*keys, flaw.key), place)
-    if side == "state" and keys[-2] == "input":
+    if side == "state" and "input" in keys:
         fact = f"the state `{entry.name}` is among the inputs, as in old models"
         way = "write it as a `[[state]]`"
         yield Contradiction(codes.DESCRIPTION_OF_OTHER_TYPE, "note", fact, way, keys, place)
@@ -171,7 +167,17 @@ def _missing(name: str, value_type: ValueType | None, place: ProgramPlace, keys:
 # ---- one entry and the type of its value
 
 
-def entry_mismatches(
+def entry_contradictions(
+    entry: FeatureDescription, value_type: ValueType | None, keys: Keys, place: ProgramPlace
+) -> Iterator[Contradiction]:
+    """Yield the contradictions in an entry, and between it and the type of its value, if known."""
+    own = [*alone(entry, place.side, keys, place, is_typed=value_type is not None)]
+    yield from own
+    if value_type is not None and all(each.severity != "error" for each in own):
+        yield from _beside_type(entry, value_type, keys, place)
+
+
+def _beside_type(
     entry: FeatureDescription, value_type: ValueType, keys: Keys, place: ProgramPlace
 ) -> Iterator[Contradiction]:
     """Yield the contradictions between an entry and the type of its value."""

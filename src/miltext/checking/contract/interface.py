@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from miltext.checking.findings import Finding
+from miltext.checking.findings import Finding, Remark
 from miltext.descriptions.contract import place_words
 from miltext.descriptions.contradictions import contradictions, pipeline_contradictions, version_contradictions
 from miltext.descriptions.program_descriptions import DEFAULT_FUNCTION, required_version
@@ -56,8 +56,14 @@ def interface_contradictions(
 
 
 def finding(found: Contradiction, program: Program, description: ModelDescription) -> Finding:
-    """Return a contradiction as a finding, whose message names its place in the description."""
-    return misfit(_path(found.place, program), _message(found, description), found.severity)
+    """Return a contradiction as a finding, whose message names its place in the description.
+
+    The keys of a missing entry are a remark, since they follow from the type of the value.
+    """
+    path = _path(found.place, program)
+    if found.code == codes.DESCRIPTION_OF_NOTHING and found.place.name and found.way_out:
+        return misfit(path, found.fact, found.severity)._replace(remarks=(Remark(found.way_out, path),))
+    return misfit(path, _message(found, description), found.severity)
 
 
 def _message(found: Contradiction, description: ModelDescription) -> str:
