@@ -42,7 +42,7 @@ def parses(data: bytes) -> None:
     if reading.check_reading(text):
         reading.check_said_again(text)
     recovered = recover(text)
-    checking.check_places(text, recovered.told(recovered.diagnostics))
+    checking.check_places(text, recovered.relocated(recovered.diagnostics))
 
 
 def prints(data: bytes) -> None:

@@ -171,7 +171,7 @@ def test_sizes_that_all_agree_on_are_those_that_most_state(given: Call) -> None:
         if fast is not None:
             taken += 1
             assert not wrong
-            names = {*fast.said, *counted.said}
+            names = {*fast.bound_sizes, *counted.bound_sizes}
             assert [said(fast, name) for name in names] == [said(counted, name) for name in names]
     assert taken or not is_plain(given)
 

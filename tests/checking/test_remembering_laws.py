@@ -19,7 +19,7 @@ from miltext.checking.scopes import name_findings
 from miltext.checking.values import value_findings
 from miltext.generation.programs import generate
 from miltext.schema.proto import Program, Value
-from miltext.schema.shape_patterns import said_alone
+from miltext.schema.shape_patterns import certain_sizes
 from miltext.weights.paths import escape
 
 AT = '(BLOBFILE(path = string("@model_path/weights/weight.bin"), offset = uint64({})))'
@@ -68,7 +68,7 @@ def broken(name: str) -> Iterator[Program]:
 
 
 def forget() -> None:
-    for cache in (OUTCOMES, said_alone, escape):
+    for cache in (OUTCOMES, certain_sizes, escape):
         cache.cache_clear()
 
 

@@ -693,8 +693,8 @@ def test_every_row_of_the_table_is_reported_here(monkeypatch: pytest.MonkeyPatch
         seen.add(slip)
         return say(text, slip, *rest)
 
-    say = slips.told
-    monkeypatch.setattr(slips, "told", told)
+    say = slips.slip_diagnostic
+    monkeypatch.setattr(slips, "slip_diagnostic", told)
     for row in ROWS:
         miltext.check(unmarked(row)[0])
     signs = "MIL has no operators"

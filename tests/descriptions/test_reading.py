@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from miltext.descriptions.reading import MOST_TOLD, read_description
+from miltext.descriptions.reading import MOST_REPORTED, read_description
 from miltext.descriptions.words import BY_TYPE, TYPES
 from miltext.diagnostics import Diagnostic, ModelError, line_and_column
 from miltext.schema.proto import Model
@@ -155,7 +155,7 @@ def test_all_mistakes_are_reported_at_once() -> None:
 
 
 def test_very_many_mistakes_are_not_all_reported() -> None:
-    assert len(mistakes("".join(f"x{index} = 1\n" for index in range(99)))) == MOST_TOLD
+    assert len(mistakes("".join(f"x{index} = 1\n" for index in range(99)))) == MOST_REPORTED
 
 
 def test_a_place_is_found_among_what_looks_like_it() -> None:

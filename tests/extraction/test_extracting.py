@@ -252,17 +252,17 @@ REFUSED: dict[tuple[str, str], list[str]] = {
     ("n", ""): [
         "error[MIL448]: `n` is tensor<bool, [2, 3]>, which cannot be an output of a model",
         "note: `s`, made of it, can be",
-        "note: or `cast` it to int32 in the text, and name that",
+        "note: or `cast` it to int32 in the text, and name the output of the `cast`",
     ],
     ("s", "n"): [
         "error[MIL446]: `n` is tensor<bool, [2, 3]>, which cannot be an input of a model",
         "note: it is made of `x`, which the function takes",
-        "note: or take int32 in the text, and `cast` that to bool",
+        "note: or declare it as int32 in the text, and `cast` it to bool",
     ],
     ("j", "i"): [
         "error[MIL446]: `i` is tensor<int16, [2, 3]>, which cannot be an input of a model",
         "note: it is made of `x`, which the function takes",
-        "note: or take int32 in the text, and `cast` that to int16",
+        "note: or declare it as int32 in the text, and `cast` it to int16",
     ],
     ("g", "w"): [
         "error[MIL446]: `w` is list<tensor<fp32, [3]>, ?>, which cannot be an input of a model",
@@ -312,7 +312,7 @@ def test_a_scalar_is_given_and_not_taken(tmp_path: Path) -> None:
     assert refused(whole, "y", tmp_path / "Other.mlpackage", "n").splitlines()[:3] == [
         "error[MIL446]: `n` is a scalar, fp32, which cannot be an input of a model",
         "note: `m`, its source, can be: --input m",
-        "note: or take tensor<fp32, [1]> in the text, and `squeeze` that",
+        "note: or declare it as tensor<fp32, [1]> in the text, and `squeeze` it",
     ]
     extract(whole, "y", tmp_path / "Tried.mlpackage", inputs="n", check=False)  # to see what Core ML says of it
     assert interface(tmp_path / "Tried.mlpackage") == "x n |  | y"
@@ -382,7 +382,7 @@ def test_blocks_that_lack_values_are_left_out_and_reported_of(tmp_path: Path) ->
     (told, *_) = extract(model, ["a"], tmp_path / "Part.mlpackage")
     assert (told.code, told.message) == (
         "MIL449",
-        "the block of `main` for `ios17` does not have the values: left out",
+        "the block of `main` for `ios17` is left out, as it does not have the values",
     )
     assert extract(model, ["y"], tmp_path / "Other.mlpackage") == []
     text, (warned,) = part_text(read_model(miltext.to_text(whole).encode(), "w.mil"), ["a"])

@@ -200,7 +200,7 @@ async def test_hovering_tells_what_an_operation_takes(client: LanguageClient) ->
     assert "layer_norm<ios17>(x, axes?, gamma?, beta?, epsilon?)" in said
     assert "since ios15; this version since ios17" in said
     assert "\nNormalization over axes: gamma * (x - mean)" in said
-    assert ". The axes whose elements are normalized together; all of them where it is left out\n" in said
+    assert ". The axes whose elements are normalized together; by default all\n" in said
     assert "y = layer_norm(x, axes = [-1], " in said
     assert "- `x`: fp16 | fp32; required" in said
     assert (await hovered(document, **document.at("x = y"))).startswith("`x`: fp16 | fp32; required")

@@ -70,7 +70,7 @@ def test_an_input_that_is_an_output_too_has_one_name(building: Building) -> None
     given.mlProgram.functions["main"].block_specializations["CoreML6"].outputs.append("a")
     given.description.output.add().CopyFrom(given.description.input[0])
     spec = piped(unary("x", "a"), given, unary("a", "z"))
-    with refused("MIL457", "`a` is an input of model 1 that it gives as an output, and cannot have two names"):
+    with refused("MIL457", "`a` is both an input and an output of model 1, and cannot get two names"):
         building.by(spec, "0", rename("a", "b"))
 
 
@@ -181,7 +181,7 @@ TWO_OUTPUTS = """program(1.3)
 
 def test_an_output_that_a_later_model_takes_is_kept(building: Building) -> None:
     spec = piped(of_text(TWO_OUTPUTS), unary("a", "y"), names=("one", "two"))
-    with refused("MIL457", 'model 0 "one" no longer gives `a`, which model 1 "two" takes'):
+    with refused("MIL457", 'model 0 "one" no longer has the output `a`, an input of model 1 "two"'):
         building(spec, "0", **{"(a, b)": "(b)"})
     building.choices = {"check": False}
     made = building(spec, "0", **{"(a, b)": "(b)"})
@@ -193,7 +193,9 @@ def test_an_output_that_a_later_model_takes_is_kept(building: Building) -> None:
     assert building.warnings == []
     given_before = piped(unary("x", "a"), of_text(TWO_OUTPUTS), unary("a", "y"))
     building.choices = {}
-    with refused("MIL457", "model 1 no longer gives `a`, which model 2 takes"):  # not that of the first, in silence
+    with refused(
+        "MIL457", "model 1 no longer has the output `a`, an input of model 2"
+    ):  # not that of the first, in silence
         building(given_before, "1", **{"(a, b)": "(b)"})
 
 
@@ -203,12 +205,14 @@ def test_what_is_removed_is_removed_from_pipeline_and_reported(building: Buildin
     assert [entry.name for entry in made.description.output] == ["y"]
     assert made.description.predictedFeatureName == ""
     assert [(each.code, each.message) for each in building.warnings] == [
-        ("MIL453", "the pipeline no longer gives `b`, which model 0 gave")
+        ("MIL453", "the pipeline no longer has the output `b`, which was an output of model 0")
     ]
     without = {", tensor<int32, [1, 4]> n": "", ", b)": ")", "            tensor<int32, [1, 4]> b = sign(x = n)": "//"}
     made = building(spec, "0", **without)
     assert [entry.name for entry in made.description.input] == ["x"]
-    assert "the pipeline no longer takes `n`, which model 0 alone took" in [each.message for each in building.warnings]
+    assert "the pipeline no longer has the input `n`, which only model 0 used" in [
+        each.message for each in building.warnings
+    ]
     several = piped(unary("x", "z"), of_text(TWO_OUTPUTS), unary("n", "m"))
     made = building(several, "1", **without)
     assert [entry.name for entry in made.description.input] == ["x", "n"]  # the last model still takes it

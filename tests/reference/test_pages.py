@@ -176,7 +176,7 @@ def test_an_editors_operation_has_notes_result_and_example() -> None:
         entry = entries()[name]
         assert said is not None
         assert f"\n{entry.description}.\n" in said
-        assert f"\nGives: {entry.result}.\n" in said
+        assert f"\nResult: {entry.result}.\n" in said
         assert said.endswith(f"```mil\n{entry.example(opset).text}```")
     assert described_operation("cnov", "ios17") is None
 
@@ -190,7 +190,7 @@ def test_an_operation_that_came_later_reports_it_in_an_editor() -> None:
 def test_a_parameter_is_reported_in_a_line() -> None:
     said = described_parameter(known("softmax"), "axis")
     assert said.startswith("`axis`: int32; optional, a compile-time constant, by default `-1`")
-    assert said.endswith(". The axis along which they sum up to 1")
+    assert said.endswith(". The axis along which the sum is 1")
     assert described_parameter(known("relu"), "x").startswith("`x`: fp16 | fp32; required")
 
 

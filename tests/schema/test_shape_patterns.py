@@ -86,7 +86,7 @@ def test_what_most_state_is_meant() -> None:
     assert (sizes.of("h"), sizes.of("#d")) == (3, 2)
     clashes = sizes.clashes(only("[h, *d]"), (5, 1))
     assert [term.name for term in clashes] == ["h", "#d"]
-    assert sizes.said_by(clashes) == ["p2", "p1"]
+    assert sizes.parameters_of(clashes) == ["p2", "p1"]
     assert sizes.filled(only("[h, *d]")) == "[3, 1, 1]"
     assert sizes.filled(only("[h, *k{#d}]")) == "[3, ?, ?]"
 
@@ -101,7 +101,7 @@ def test_a_run_of_a_wrong_length_states_no_sizes() -> None:
     sizes = NamedSizes()
     said = {"x": ("[c, *d]", (4, 8)), "w": ("[c, *k{#d}]", (3, 1, 1)), "s": ("[#d]", (2,))}
     sizes.bind({name: (read_patterns(pattern), shape) for name, (pattern, shape) in said.items()})
-    assert (sizes.of("c"), sizes.of("#d"), sizes.said_by([read_term("c")])) == (3, 2, ["w"])
+    assert (sizes.of("c"), sizes.of("#d"), sizes.parameters_of([read_term("c")])) == (3, 2, ["w"])
 
 
 def test_of_two_the_first_is_meant() -> None:
@@ -110,7 +110,7 @@ def test_of_two_the_first_is_meant() -> None:
     sizes.bind({name: (read_patterns(pattern), shape) for name, (pattern, shape) in said.items()})
     assert [sizes.of(name) for name in ("n", "c", "#d", "#e")] == [2, 3, 2, None]
     assert sizes.filled(only("[c, n, 2*#d, k, *d]")) == "[3, 2, 4, k, 5, 6]"
-    assert sizes.said_by(only("[c, n, 2*#d, k]").before) == ["x", "y"]
+    assert sizes.parameters_of(only("[c, n, 2*#d, k]").before) == ["x", "y"]
 
 
 def test_the_table_asks_only_for_sizes_that_a_parameter_binds() -> None:

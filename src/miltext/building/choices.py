@@ -74,7 +74,7 @@ class BuildOptions(WriteOptions):
     renames: Mapping[str, str] | None = None
     versions: Versions | None = None
     allow_unproven: bool = option(
-        False, "In an .mlmodelc, write also constructs that no known output of Apple's compiler contains."
+        False, "In an .mlmodelc, also write constructs that no known output of Apple's compiler contains."
     )
 
 

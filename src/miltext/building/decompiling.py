@@ -67,7 +67,7 @@ def compilers_entries(program: Program) -> list[DictionaryValue.KeyValuePair]:
 
 
 def _added(program: Program, first: Program) -> Added:
-    """Return the compiler's additions to a program, or to its original, `first`.
+    """Return the compiler's additions to a program, or to its original program `first`, if any.
 
     Shapes are left out if their inputs were renamed, because their keys may depend on the names.
     """

@@ -63,7 +63,7 @@ def _refused(fault: Fault, text: str, path: str | os.PathLike[str]) -> ModelErro
     """Return the error of a fault due to a description, at the model with the unmatched input."""
     at: Keys = tuple(each for step in fault.where.split("/") if step for each in (STAGES, int(step)))
     made = refusal(fault.code, fault.message, path, Note("`miltext rename` changes a name in all models at once"))
-    made.diagnostics = [made.diagnostics[0]._replace(span=Mistake(fault.code, fault.message, at).told(text).span)]
+    made.diagnostics = [made.diagnostics[0]._replace(span=Mistake(fault.code, fault.message, at).diagnostic(text).span)]
     made.text = text
     return made
 
@@ -163,7 +163,7 @@ def _relabelled(spec: Spec, kind: str | None, around: Surroundings) -> Iterator[
         wanted, at = name or only, around.at_function(name)
         try:
             if wanted not in functions:
-                raise NoFit("has labels, but there is no program for them here")
+                raise NoFit("has labels, but the model has no such function")
             replace_labels(functions[wanted], labels)
         except NoFit as failure:
             yield Mistake(codes.MISFIT_LABELS, f"`{LABELS}` {failure}", (*at, LABELS))

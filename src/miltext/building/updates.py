@@ -159,7 +159,8 @@ class PipelineAround:
             if taker != OUTER:
                 user = self._place.inside(self._spec, taker)
                 self._refuse(
-                    codes.PIPELINE_CONNECTION_LOST, f"{self._name} no longer gives `{name}`, which {user} takes"
+                    codes.PIPELINE_CONNECTION_LOST,
+                    f"{self._name} no longer has the output `{name}`, an input of {user}",
                 )
         self._connections.remove(connection)
         if OUTER in connection.takers:
@@ -168,7 +169,7 @@ class PipelineAround:
             for prediction in PREDICTIONS:
                 if getattr(listed, prediction) == name:
                     listed.ClearField(prediction)
-            self._warn(f"{self._place} no longer gives `{name}`, which {self._name} gave")
+            self._warn(f"{self._place} no longer has the output `{name}`, which was an output of {self._name}")
 
     def _lose_taken(self, connection: Connection) -> None:
         connection.takers.remove(self._index)
@@ -179,7 +180,7 @@ class PipelineAround:
             listed = features(self._spec.description)
             for entries in (listed.input, listed.state, self._spec.description.trainingInput):
                 self._remove(entries, connection.name)
-            self._warn(f"{self._place} no longer takes `{connection.name}`, which {self._name} alone took")
+            self._warn(f"{self._place} no longer has the input `{connection.name}`, which only {self._name} used")
 
     def _remove(self, entries: Fields, name: str) -> None:
         """Remove the entries of a name from a repeated field of the pipeline's description."""

@@ -35,11 +35,11 @@ class Arrays:
         self.folder = folder
         self._files: ArrayFolder | None = None
         self._opened: dict[ArrayReference, StoredArray | Finding] = {}
-        self._told: set[tuple[str, ...]] = set()
+        self._reported: set[tuple[str, ...]] = set()
 
-    def tell_again(self) -> None:
+    def report_again(self) -> None:
         """Report problems again, for a caller that discarded the earlier findings."""
-        self._told.clear()
+        self._reported.clear()
 
     def typed(self, value: Value, path: Place) -> list[Finding]:
         """Return the findings about a typed value at a path whose array has another type."""
@@ -108,8 +108,8 @@ class Arrays:
         """Return a finding, unless an equal one was reported for the same file, or for the text's folder."""
         reason = found.message.replace(str(reference), "")
         key = (reference.file, found.code, reason) if self.folder else (found.code,)
-        is_new = key not in self._told
-        self._told.add(key)
+        is_new = key not in self._reported
+        self._reported.add(key)
         return [found] if is_new else []
 
 

@@ -134,7 +134,7 @@ class Baked:
 
     # ---- when something does not fit
 
-    def told(self, finding: Finding) -> Finding:
+    def with_constants(self, finding: Finding) -> Finding:
         """Return an error about an operation's inputs, with the constants to change if they were made for other
         sizes.
         """

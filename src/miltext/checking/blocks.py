@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TRUTH = TensorType("bool", ())
 
 
-class Asked(NamedTuple):
+class RequiredTypes(NamedTuple):
     """The required types of a block's inputs or outputs, after a clause about their source.
 
     `fits` compares a type with the required one.
@@ -72,8 +72,8 @@ def block_findings(inference: Inference, known: Signature, path: Path) -> Iterat
         place, what = (*path, "blocks", index), f"the block `{signed.name}`"
         taken = _inputs(signed, inference.arguments)
         wrong = list(_agreement((*place, "inputs"), f"{what} takes", taken, block.inputs)) if taken else []
-        for asked in _outputs(index, inference, known):  # the outputs of a block often follow from its inputs
-            wrong = wrong or list(_agreement((*place, "outputs"), f"{what} returns", asked, block.outputs))
+        for required in _outputs(index, inference, known):  # the outputs of a block often follow from its inputs
+            wrong = wrong or list(_agreement((*place, "outputs"), f"{what} returns", required, block.outputs))
         found += wrong
     yield from found or _declared(inference, known, path)
 
@@ -85,21 +85,21 @@ def _declared(inference: Inference, known: Signature, path: Path) -> Iterator[Fi
     """
     for index, (block, signed) in enumerate(zip(inference.arguments.blocks, known.blocks, strict=True)):
         if signed.name != "cond" and inference.agrees:  # else reported at the operation
-            asked = Asked(inference.declared, f"`{known.name}` returns", _holds)
+            required = RequiredTypes(inference.declared, f"`{known.name}` returns", _holds)
             what = f"the block `{signed.name}` returns"
-            yield from _agreement((*path, "blocks", index, "outputs"), what, asked, block.outputs)
+            yield from _agreement((*path, "blocks", index, "outputs"), what, required, block.outputs)
 
 
-def _inputs(signed: BlockSignature, arguments: Arguments) -> Asked | None:
+def _inputs(signed: BlockSignature, arguments: Arguments) -> RequiredTypes | None:
     """Return the input types of a block; None if their parameter is missing, which is reported elsewhere."""
     if signed.inputs is None:
-        return Asked([], f"a block of `{arguments.op_type}` takes", compatible)
+        return RequiredTypes([], f"a block of `{arguments.op_type}` takes", compatible)
     if not arguments.has(signed.inputs):
         return None
-    return Asked(_bound(arguments, signed.inputs), f"`{signed.inputs}` has", compatible)
+    return RequiredTypes(_bound(arguments, signed.inputs), f"`{signed.inputs}` has", compatible)
 
 
-def _outputs(index: int, inference: Inference, known: Signature) -> Iterator[Asked]:
+def _outputs(index: int, inference: Inference, known: Signature) -> Iterator[RequiredTypes]:
     """Yield the required outputs of a block: a truth value for a condition, else the operation's outputs.
 
     In a loop, each output is an input of the next turn, with a `?` for each size that changes, as in coremltools
@@ -109,17 +109,17 @@ def _outputs(index: int, inference: Inference, known: Signature) -> Iterator[Ask
     blocks, count = inference.arguments.blocks, len(inference.declared)
     signed = known.blocks[index]
     if signed.name == "cond":
-        yield Asked([TRUTH], "a condition returns", _is_truth)
+        yield RequiredTypes([TRUTH], "a condition returns", _is_truth)
         return
     loop = _bound(inference.arguments, signed.inputs) if signed.inputs else None
     if len(loop if loop is not None else blocks[0].outputs) != count:
-        yield Asked([None] * count, f"`{known.name}` returns", _holds)
+        yield RequiredTypes([None] * count, f"`{known.name}` returns", _holds)
     elif loop is not None:
-        yield Asked(loop, f"`{signed.inputs}` has", _is_alike)
+        yield RequiredTypes(loop, f"`{signed.inputs}` has", _is_alike)
         if len(blocks[index].inputs) == len(loop):
-            yield Asked(blocks[index].inputs, "it takes", _holds)
+            yield RequiredTypes(blocks[index].inputs, "it takes", _holds)
     elif index:
-        yield Asked(blocks[0].outputs, f"the block `{known.blocks[0].name}` returns", _holds)
+        yield RequiredTypes(blocks[0].outputs, f"the block `{known.blocks[0].name}` returns", _holds)
 
 
 def _bound(arguments: Arguments, name: str) -> list[Type]:
@@ -135,28 +135,28 @@ def _is_truth(_: Type, given: Type) -> bool:
     return any(compatible(TRUTH._replace(shape=shape), given) for shape in ((), (1,)))
 
 
-def _is_alike(asked: Type, given: Type) -> bool:
+def _is_alike(required: Type, given: Type) -> bool:
     """Return whether two types differ in sizes at most: in a loop, these may change."""
-    if isinstance(asked, TensorType) and isinstance(given, TensorType):
-        return asked.dtype == given.dtype and len(asked.shape) == len(given.shape)
-    return asked is None or given is None or type(asked) is type(given)
+    if isinstance(required, TensorType) and isinstance(given, TensorType):
+        return required.dtype == given.dtype and len(required.shape) == len(given.shape)
+    return required is None or given is None or type(required) is type(given)
 
 
-def _holds(asked: Type, given: Type) -> bool:
+def _holds(required: Type, given: Type) -> bool:
     """Return whether a value of one type can be of the other; the length of a list may change."""
-    if isinstance(asked, ListType) and isinstance(given, ListType):
-        return compatible(asked.element, given.element)
-    return compatible(asked, given)
+    if isinstance(required, ListType) and isinstance(given, ListType):
+        return compatible(required.element, given.element)
+    return compatible(required, given)
 
 
-def _agreement(path: Path, what: str, asked: Asked, given: Sequence[Type]) -> Iterator[Finding]:
+def _agreement(path: Path, what: str, required: RequiredTypes, given: Sequence[Type]) -> Iterator[Finding]:
     """Find inputs or outputs at `path` with a wrong number or wrong types."""
-    if len(asked.types) != len(given):
-        counts = counted(len(given), "value"), counted(len(asked.types), "value")
-        yield Finding(path[:-1], codes.MISFIT_BLOCK, f"{what} {counts[0]}; {asked.by} {counts[1]}")
+    if len(required.types) != len(given):
+        counts = counted(len(given), "value"), counted(len(required.types), "value")
+        yield Finding(path[:-1], codes.MISFIT_BLOCK, f"{what} {counts[0]}; {required.by} {counts[1]}")
         return
-    for index, (wanted, found) in enumerate(zip(asked.types, given, strict=True)):
-        if not asked.fits(wanted, found):
+    for index, (wanted, found) in enumerate(zip(required.types, given, strict=True)):
+        if not required.fits(wanted, found):
             yield Finding(
-                (*path, index), codes.MISFIT_BLOCK, f"{what} {spelled(found)} here; {asked.by} {spelled(wanted)}"
+                (*path, index), codes.MISFIT_BLOCK, f"{what} {spelled(found)} here; {required.by} {spelled(wanted)}"
             )

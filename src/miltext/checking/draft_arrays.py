@@ -39,14 +39,14 @@ class ArrayConversion(NamedTuple):
 
     array: HeldArray
     parameter: str
-    asked: str
+    converted: str
 
-    def told(self, finding: Finding) -> Finding:
+    def finding_at_literal(self, finding: Finding) -> Finding:
         """Return a finding about the data type of the array, placed at its literal."""
         remark = Remark(f"it is {self.parameter} here", finding.path)
         remarks = (remark, *finding.remarks) if self.array.is_written else ()
-        message = f"{finding.message}; `{self.asked}` converts the array"
-        return finding._replace(path=self.array.literal, message=message, remarks=remarks, suggestion=self.asked)
+        message = f"{finding.message}; `{self.converted}` converts the array"
+        return finding._replace(path=self.array.literal, message=message, remarks=remarks, suggestion=self.converted)
 
 
 def conversion(
@@ -73,8 +73,8 @@ def conversion(
         )
     except UndecidedType:
         return None
-    asked = converted_to(array.stored, dtype) if dtype != array.stored.dtype.name else None
-    return ArrayConversion(array, f"`{name}` of `{known.name}`", asked) if asked else None
+    converted = converted_to(array.stored, dtype) if dtype != array.stored.dtype.name else None
+    return ArrayConversion(array, f"`{name}` of `{known.name}`", converted) if converted else None
 
 
 def at_array(finding: Finding, conversions: Mapping[Path, ArrayConversion]) -> Finding:
@@ -85,4 +85,4 @@ def at_array(finding: Finding, conversions: Mapping[Path, ArrayConversion]) -> F
         conversions[path] for path in (finding.path, *(each.path for each in finding.remarks)) if path in conversions
     )
     found = next(about, None)
-    return found.told(finding) if found else finding
+    return found.finding_at_literal(finding) if found else finding

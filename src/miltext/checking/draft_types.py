@@ -59,9 +59,9 @@ class DraftTypes(NamedTuple):
         without a known name is an error.
         """
         known = [_blamed(finding, self.strange.get(finding.path)) for finding in verified]
-        told = {finding.path for finding in known}
-        known += [finding for place, finding in self.strange.items() if place not in told]
-        own = [finding for finding in self.findings if (*finding.path, "key") not in told]  # a wrong name
+        reported = {finding.path for finding in known}
+        known += [finding for place, finding in self.strange.items() if place not in reported]
+        own = [finding for finding in self.findings if (*finding.path, "key") not in reported]  # a wrong name
         errors = (finding.path for finding in [*own, *known] if finding.severity == "error")
         wrong = self._wrong([*faulty, *self.misspelled, *errors])
         unknown = (finding for place, finding in self.unknown.items() if place not in wrong)

@@ -182,10 +182,10 @@ class DraftWalk(UsualWalk):
             self.state_type(gap, made)
         elif operand is not UNDEFINED and gap[:-4] not in self.flawed:
             what = f"the type of {named(value.name)} cannot be inferred"
-            told = Finding(
+            finding = Finding(
                 (*gap, "type"), codes.NOT_INFERRED, f"{what}: its meaning does not follow from the text; write it out"
             )
-            self.types.unknown.setdefault(gap[:-4], told)
+            self.types.unknown.setdefault(gap[:-4], finding)
 
     # ---- attributes and constants
 
@@ -269,7 +269,7 @@ class DraftWalk(UsualWalk):
         operand = self.known[op.outputs[0]] = Operand(None)
         gaps = (*place, "attributes", Key("val")), (*place, "outputs", 0)
         self.makers[operand] = place
-        if self.is_told(self.gaps[gaps[0]].last):
+        if self.has_error(self.gaps[gaps[0]].last):
             self.unknown.add(operand)
         else:
             self.open[operand] = OpenConstant(op, place, operand, *gaps)
@@ -418,7 +418,7 @@ class DraftWalk(UsualWalk):
         try:
             value = parse_value(written)
         except ParseError as failure:
-            if not self.is_told(span):
+            if not self.has_error(span):
                 self.types.diagnostics.append(_shifted(failure.diagnostics[0], span.start - len(head), span))
             self.types.misspelled.add(gap)
             self.broken.update([*operations_around(gap)][-1:])
@@ -426,7 +426,7 @@ class DraftWalk(UsualWalk):
         self.settle(gap, span, written)
         return value
 
-    def is_told(self, span: Span) -> bool:
+    def has_error(self, span: Span) -> bool:
         """Return whether reading of the text found an error in a span."""
         first = bisect_left(self.wrong, span)
         return first < len(self.wrong) and self.wrong[first].start < span.end
@@ -452,8 +452,8 @@ class DraftWalk(UsualWalk):
         except Misfit as misfit:
             self.types.findings.append(Finding(gap, misfit.code, str(misfit), suggestion=misfit.suggestion))
         except UndecidedType as undecided:
-            is_told = op.type == "const" and gap[-2] == "arguments"  # that it is an attribute
-            if not is_told and usual is not None:
+            is_reported = op.type == "const" and gap[-2] == "arguments"  # as an attribute
+            if not is_reported and usual is not None:
                 self.types.findings.append(Finding(gap, codes.NOT_INFERRED, f"{what}: {undecided}"))
         return None
 

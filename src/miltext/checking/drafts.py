@@ -60,7 +60,7 @@ def draft_types(read: Recovered, arrays: Arrays | None = None) -> DraftTypes:
             break
         carried |= wider
         types = _nothing_inferred(read)
-        arrays.tell_again()
+        arrays.report_again()
         read.program.CopyFrom(before)
     types.findings.extend(_outside(gap) for gap in sorted(types.open, key=str) if not any(operations_around(gap)))
     return types
@@ -75,7 +75,7 @@ def _outside(gap: Path) -> Finding:
     if gap[-2] == "inputs":
         return Finding(gap, codes.NOT_INFERRED, "an input of a function needs its type; write it before the name")
     return Finding(
-        gap, codes.NOT_INFERRED, "the type of this literal cannot be inferred: nothing takes it; write it out"
+        gap, codes.NOT_INFERRED, "the type of this literal cannot be inferred: no operation uses it; write it out"
     )
 
 

@@ -70,9 +70,9 @@ def _around(path: Path) -> Iterator[Path]:
 
 
 def located(findings: Collection[Finding], where: str | Node | None) -> list[Diagnostic]:
-    """Return the diagnostics of findings, in the order of a text, given itself or as its tree of phrases.
+    """Return the diagnostics of findings in the order of the text; `where` is the text or its tree of phrases.
 
-    A text is parsed only for findings. For None, the diagnostics have no places.
+    A text is parsed only if there are findings. If `where` is None, the diagnostics have no places.
     """
     if where is None:
         return in_order(_diagnostic(finding) for finding in findings)

@@ -16,11 +16,10 @@ from typing import NamedTuple
 from miltext.diagnostics import SAFE, Diagnostic, MiltextError
 from miltext.diagnostics.selection import keeps_from_reading
 from miltext.syntax.editing import Edit, EditedText, edited
+from miltext.syntax.removal import with_blanks
 
 MOST_CHECKS = 100
 """The greatest number of checks of a text; a useless suggestion is found by further checks."""
-
-_BLANKS = " \t"
 
 
 class Mended(NamedTuple):
@@ -194,20 +193,9 @@ def applied(text: str, fixes: Iterable[Diagnostic]) -> EditedText:
 def edit_of(text: str, fix: Diagnostic) -> Edit:
     """Return the edit that a finding suggests; a removal includes the blanks around it."""
     assert fix.span is not None
-    return *(fix.span if fix.suggestion else _with_blanks(text, *fix.span)), fix.suggestion or ""
+    return *(fix.span if fix.suggestion else with_blanks(text, *fix.span)), fix.suggestion or ""
 
 
 def _starts(made: EditedText, fixes: Iterable[Diagnostic]) -> list[int]:
     """Return the places of the suggestions in the fixed text."""
     return [made.text.index(fix.suggestion or "", made.place(fix.span.start)) for fix in fixes if fix.span]
-
-
-def _with_blanks(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the range to remove, with the blanks or the empty line that would remain."""
-    rest = re.compile(r"[ \t]*(\r?\n|\Z)?").match(text, end)
-    assert rest is not None
-    if rest[1] is None:
-        return start, rest.end() if text[start - 1 : start].isspace() else end
-    begin = len(text[:start].rstrip(_BLANKS))
-    is_line = begin == 0 or text[begin - 1] == "\n"
-    return begin, rest.end() if is_line else rest.start(1)

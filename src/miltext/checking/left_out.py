@@ -28,15 +28,15 @@ def program_of(text: str, originals: Sequence[Program]) -> tuple[Program | None,
     if "$elided" not in text and not any(word in text for word in ARRAYS):
         return None, []
     places = [at for _, word, at in lexer(FINE).tokens(text, 0) if word == "$elided"]
-    told = [_note(len(places), places[0])] if places else []
+    findings = [_note(len(places), places[0])] if places else []
     if places and originals:
         from miltext.building.filling import fill
 
         try:
             return fill(text, "", None, originals).program, []
         except ParseError as failure:
-            told = [found for found in failure.diagnostics if found.code in UNFIT] or told
-    return attempt(text, LeavingOut()), told
+            findings = [found for found in failure.diagnostics if found.code in UNFIT] or findings
+    return attempt(text, LeavingOut()), findings
 
 
 def _note(count: int, start: int) -> Diagnostic:

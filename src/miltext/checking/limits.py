@@ -178,7 +178,7 @@ def _shape(parameter: Parameter, operands: Mapping[str, Operand], sizes: NamedSi
     found = [sizes.clashes(pattern, shape) for pattern in fitting]
     if not found or not all(found):
         return None
-    beside = [name for name in sizes.said_by(found[0]) if name != parameter.name]
+    beside = [name for name in sizes.parameters_of(found[0]) if name != parameter.name]
     others = " and ".join(f"`{name}` is of shape {show(_shape_of(operands[name]))}" for name in beside)
     must = " or ".join(dict.fromkeys(map(sizes.filled, fitting)))
     meant = _vector(operand, parameter, sizes, dialect) if shape == (1,) else None
@@ -249,7 +249,7 @@ class _Elements:
             return None
         try:
             least = max(-rank, self.limit(self.parameter.least) or -rank)
-            hold_axes(axes, rank, self.parameter.name, *self.sizes.said_by([counted]), least=least)
+            hold_axes(axes, rank, self.parameter.name, *self.sizes.parameters_of([counted]), least=least)
         except InputConflict as wrong:
             return wrong.clash
         return None
@@ -260,7 +260,7 @@ class _Elements:
         for number in numbers:
             if (least is not None and number < least) or (most is not None and number > most):
                 clause = f"takes {_range(least, most)}, not {number}"
-                beside = self.sizes.said_by(filter(None, (self.parameter.least, self.parameter.most)))
+                beside = self.sizes.parameters_of(filter(None, (self.parameter.least, self.parameter.most)))
                 return InputClash(clause, self.parameter.name, beside, codes.VALUE_OUT_OF_RANGE)
         return None
 

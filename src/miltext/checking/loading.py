@@ -44,7 +44,7 @@ def loader_findings(model: Model) -> list[Finding]:
     try:
         load()
     except Exception as failure:  # noqa: BLE001  # any failure of the loader is its complaint
-        message = f"coremltools does not load this: {_said(failure)}"
+        message = f"coremltools does not load this: {_text_of(failure)}"
         return [Finding(_place(failure, spec.mlProgram), codes.NOT_LOADABLE, message, severity="warning")]
     return []
 
@@ -71,7 +71,7 @@ def _is_operation(given: Any) -> bool:
     return getattr(getattr(given, "DESCRIPTOR", None), "full_name", "") == OPERATION
 
 
-def _said(failure: Exception) -> str:
+def _text_of(failure: Exception) -> str:
     """Return the text of an exception, after the exception's name if the text is only a key."""
     first = failure.args[0] if failure.args else ""
     said = " ".join((first if isinstance(first, str) else str(failure)).split())

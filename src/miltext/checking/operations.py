@@ -38,13 +38,13 @@ def operation_findings(graph: StatedGraph, dialect: str = "1.3", faulty: set[Pat
 
     Add the paths of all operations with wrong inputs to `faulty`, even for an error reported before.
     """
-    told = _Told(set(), set())
+    reported = _Reported(set(), set())
     for inference in Walk(graph).program():
         form = len(inference.operation.inputs), *inference.declared
         right = inference.outcome.right
         if form in right:
             continue
-        call = _CheckedCall(inference, told, dialect)
+        call = _CheckedCall(inference, reported, dialect)
         found = list(call.findings())
         yield from found
         if call.faulty and faulty is not None:
@@ -54,11 +54,11 @@ def operation_findings(graph: StatedGraph, dialect: str = "1.3", faulty: set[Pat
         if inference.doubts or not inference.agrees:
             yield from (call.clash(doubt)._replace(severity="warning") for doubt in inference.doubts)
             yield from _type_findings(inference, call)
-        elif not found and not call.is_told_before:
+        elif not found and not call.is_reported:
             right.add(form)
 
 
-class _Told(NamedTuple):
+class _Reported(NamedTuple):
     """The subjects of earlier findings, which are not reported again; `newer` are names that need a later opset, by
     function.
     """
@@ -79,19 +79,19 @@ def message_path(path: Sequence[str | int]) -> Path:
 class _CheckedCall:
     """An operation with its signature.
 
-    It is `faulty` if an input is wrong. `is_told_before` is true if its error is reported at another operation.
+    It is `faulty` if an input is wrong. `is_reported` is true if its error is reported at another operation.
     """
 
-    def __init__(self, inference: Inference, told: _Told, dialect: str) -> None:
+    def __init__(self, inference: Inference, reported: _Reported, dialect: str) -> None:
         self.inference = inference
         self.operation = inference.operation
         self.arguments = inference.arguments
         self.operands = inference.arguments.operands
         self.function, self.opset, *_ = map(str, inference.path)
         self.faulty = False
-        self.is_told_before = False
+        self.is_reported = False
         self._place = inference.path
-        self._told = told
+        self._reported = reported
         self.dialect = dialect
 
     @property
@@ -103,9 +103,9 @@ class _CheckedCall:
         if known is None:
             yield from self.unknown()
             return
-        told = [*self.parameters(known), *self.domains(known)]
-        yield from told
-        wrong = (finding.path for finding in told if finding.severity == "error")
+        reported = [*self.parameters(known), *self.domains(known)]
+        yield from reported
+        wrong = (finding.path for finding in reported if finding.severity == "error")
         yield from self.limits(known, {path[: len(self.path) + 2] for path in wrong})
         yield from self.results(known)
         yield from block_findings(self.inference, known, self.path)
@@ -141,10 +141,10 @@ class _CheckedCall:
     def later(self, path: Path, what: str, *key: str) -> Iterator[Finding]:
         """Report the use of a later opset, once per function."""
         key = self.function, self.opset, *key
-        if key in self._told.newer:
-            self.is_told_before = True
+        if key in self._reported.newer:
+            self.is_reported = True
         else:
-            self._told.newer.add(key)
+            self._reported.newer.add(key)
             yield Finding(path, codes.NOT_IN_OPSET, f"{what}; this function is {opset_named(self.opset)}")
 
     # ---- parameters
@@ -160,12 +160,14 @@ class _CheckedCall:
             yield Finding(
                 (*self.path, "type"), codes.MISSING_PARAMETER, f"`{known.name}` lacks {lacks}, which it requires"
             )
-        yield from (self.asked(known.parameters[name]) for name in missing if known.parameters[name].asked is not None)
+        yield from (
+            self.recommended(known.parameters[name]) for name in missing if known.parameters[name].asked is not None
+        )
         for name, parameter in known.parameters.items():
             if name in self.operands:
                 yield from self.bound(parameter, self.operands[name])
 
-    def asked(self, parameter: Parameter) -> Finding:
+    def recommended(self, parameter: Parameter) -> Finding:
         """Report an omitted parameter that some loaders require, with its value in the data type of `x`."""
         beside = {operand.type.dtype for operand in self.operands.get("x", ()) if isinstance(operand.type, TensorType)}
         made = TensorType(max(beside & parameter.dtypes or parameter.dtypes), ())
@@ -251,7 +253,7 @@ class _CheckedCall:
             return
         for index, operand in enumerate(operands):
             if found := list(self.operand(parameter, operand, index)):
-                is_news = operand not in self._told.operands
+                is_news = operand not in self._reported.operands
                 self.blame(operand)
                 yield from found if is_news else ()
 
@@ -270,7 +272,7 @@ class _CheckedCall:
     def blame(self, operand: Operand) -> None:
         """Record a fault of an operand, which is reported at its first use."""
         self.faulty = True
-        self._told.operands.add(operand)
+        self._reported.operands.add(operand)
 
     def operand(self, parameter: Parameter, operand: Operand, index: int) -> Iterator[Finding]:
         """Find the first error in an operand of a parameter."""
@@ -313,14 +315,14 @@ class _CheckedCall:
                         yield finding._replace(severity="warning")
                     else:
                         self.faulty = True
-                        if parameter.domain not in clashing and self._told.operands.isdisjoint((operand, other)):
+                        if parameter.domain not in clashing and self._reported.operands.isdisjoint((operand, other)):
                             yield finding
                         clashing.add(parameter.domain)
 
-    def limits(self, known: Signature, told: Collection[Path]) -> Iterator[Finding]:
+    def limits(self, known: Signature, faulty: Collection[Path]) -> Iterator[Finding]:
         """Require shapes and values within the limits of arguments, except of arguments with a finding."""
         for clash in clashes(known, self.operands, self.dialect):
-            if clash.parameter is None or self.argument(clash.parameter) not in told:
+            if clash.parameter is None or self.argument(clash.parameter) not in faulty:
                 self.faulty = True
                 yield self.clash(clash)
 

@@ -88,8 +88,8 @@ def retype(
     with gc_paused:
         walk.restate_inputs()
         walk.program()
-    told = [*walk.kept, *(walk.resizing.told() if walk.resizing else ())]
-    return Retyped(read, types, arrays, told, walk.baked, edited(text, _edits(read, walk)))
+    kept = [*walk.kept, *(walk.resizing.findings() if walk.resizing else ())]
+    return Retyped(read, types, arrays, kept, walk.baked, edited(text, _edits(read, walk)))
 
 
 def _edits(read: Recovered, walk: Retyping) -> Iterator[Edit]:

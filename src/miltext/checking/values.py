@@ -358,7 +358,7 @@ def _check_container(value: proto.Value, member: str) -> Iterator[Finding]:
     else:
         values = immediate.tuple.values
         yield from _check_length(len(types), len(values), "value", "tuple")
-        elements = list(zip(values, types))  # noqa: B905  # a difference was just told
+        elements = list(zip(values, types))  # noqa: B905  # a difference was just reported
     for element, implied in elements:
         if compatible(read_type(implied), read_type(element.type)):
             yield from (finding._replace(path=()) for finding in _check_value(element, False))

@@ -57,7 +57,7 @@ class CheckedText(NamedTuple):
     types: DraftTypes | None = None
     stopping: Sequence[Diagnostic] = ()
 
-    def told(self, text: str) -> list[Diagnostic]:
+    def reported(self, text: str) -> list[Diagnostic]:
         """Return the findings that no comment of the text ignores.
 
         Errors that stop inference are reported nevertheless, with a note.
@@ -105,7 +105,7 @@ def check_text(text: str, path: str | None = None, *, keep: bool = True) -> Chec
     """
     with gc_paused:
         checked = _check_text(text, folder=folder_of(path), keep=keep, undescribed="warning" if path and keep else "")
-    return checked._replace(diagnostics=checked.told(text))
+    return checked._replace(diagnostics=checked.reported(text))
 
 
 def errors_in(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -143,7 +143,7 @@ def examine(
             if isinstance(subject, Model):
                 folder = subject.model_path or folder_of(subject.name)
             checked = _check_text(text_or_program, said, folder, originals, _compiled(subject), undescribed=undescribed)
-            return Checked(checked.told(text_or_program), text_or_program)
+            return Checked(checked.reported(text_or_program), text_or_program)
         return _check_program(text_or_program, said, undescribed=undescribed)
 
 
@@ -177,20 +177,20 @@ def _check_text(
 
     With `keep`, the tree of a draft is kept as `recover` does. `undescribed` is as in `refused_findings`.
     """
-    told: list[Diagnostic] = []
+    omitted: list[Diagnostic] = []
     arrays = Arrays(folder)
     program = known or attempt(text)
     if program is None:
-        program, told = program_of(text, originals)
+        program, omitted = program_of(text, originals)
     if program is None:
         broken = _check_broken(text, arrays, undescribed, keep=keep)
-        if broken.read and broken.types and told and originals and not errors_in(broken.diagnostics):
+        if broken.read and broken.types and omitted and originals and not errors_in(broken.diagnostics):
             whole = broken.types.written()
-            told = broken.read.told(whole.told(program_of(whole.text, originals)[1]))
-        return broken._replace(diagnostics=in_order([*told, *broken.diagnostics]))
+            omitted = broken.read.relocated(whole.relocated(program_of(whole.text, originals)[1]))
+        return broken._replace(diagnostics=in_order([*omitted, *broken.diagnostics]))
     findings = [*verify(program, dialect_of(text), arrays=arrays, undescribed=undescribed), *said]
     found = located(findings, text)
-    return CheckedText(in_order([*told, *found]))
+    return CheckedText(in_order([*omitted, *found]))
 
 
 def _check_broken(text: str, arrays: Arrays, undescribed: str, *, keep: bool) -> CheckedText:
@@ -216,12 +216,12 @@ def check_read(
         names = [finding for finding in whole if finding.path[-1:] == ("key",)]  # these are there without their values
         verified = [*dict.fromkeys([*apart_from(whole, types.missing), *names])]
         joined = types.joined(verified, faulty)
-        joined = [*map(baked.told, joined)] if baked else joined
+        joined = [*map(baked.with_constants, joined)] if baked else joined
         found += located(joined, read.root)
         stopping = located(types.stopping(joined), read.root)
     if "defaults" in marker_words(read.root):
         found = without_defaults(found)
-    return CheckedText(read.told(found), read, types, read.told(stopping))
+    return CheckedText(read.relocated(found), read, types, read.relocated(stopping))
 
 
 def without_defaults(found: list[Diagnostic]) -> list[Diagnostic]:

@@ -19,15 +19,15 @@ VERBS = {
     "check": "Report all problems of programs.",
     "explain": "Explain a code such as MIL604, and its fix.",
     "ops": "List the operations, or describe one.",
-    "infer": "Fill in the types that a draft leaves out.",
+    "infer": "Add the types that a draft omits.",
     "build": "Write a model from text, or from a compiled model.",
     "describe": "Show a model's description as TOML.",
     "weights": "List a model's weights, or save them as .npy files.",
     "convert-weights": "Convert a model from fp32 to fp16, or back.",
     "rename": "Rename a value, an input or an output.",
-    "reshape": "Give inputs other sizes.",
+    "reshape": "Change the sizes of inputs.",
     "expose": "Make inner values outputs of a model.",
-    "extract": "Take the part of a model between values.",
+    "extract": "Cut out the part of a model between values.",
     "reduce": "Find the smallest part of a model on which a test still passes.",
     "locate": "Show the operation at a line of model.mil.",
     "info": "Summarize a model.",
@@ -39,7 +39,7 @@ VERBS = {
     "git": "Let git show models as text.",
     "sidecar": "Write a model's text beside it, for review.",
     "lsp": "Serve an editor as a language server.",
-    "completion": "Let a shell complete the rest of command lines.",
+    "completion": "Write a script with which a shell completes command lines.",
     "help": "Show the help of a verb.",
 }
 
@@ -159,9 +159,9 @@ class Verbs(Commands):
             return super().invoke(ctx)
 
 
-def _show_version(context: click.Context, _option: click.Parameter, is_asked: bool) -> None:
+def _show_version(context: click.Context, _option: click.Parameter, is_requested: bool) -> None:
     """Show the installed version, and end."""
-    if is_asked and not context.resilient_parsing:
+    if is_requested and not context.resilient_parsing:
         from importlib.metadata import version
 
         click.echo(f"miltext {version('miltext')}")

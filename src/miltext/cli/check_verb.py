@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from miltext.cli.as_json import note_format
-from miltext.cli.checked_paths import Input, Rules, asked_codes, inputs, rules_of
+from miltext.cli.checked_paths import Input, Rules, inputs, option_codes, rules_of
 from miltext.cli.fixing_files import Fixing, is_text
 from miltext.cli.habits import named_paths
 from miltext.cli.streams import FAILED, WRONG, fail, open_whole, show, tell, write_text
@@ -37,16 +37,16 @@ EPILOG = """\b
 Examples:
   miltext check model.mil
   miltext check Model.mlpackage              # places are those of `miltext print Model.mlpackage`
-  miltext check Pipeline.mlpackage           # how its models fit, and each ML Program: `..., model 1 "head"`
+  miltext check Pipeline.mlpackage           # its connections, and each ML Program: `..., model 1 "head"`
   miltext check model.mil --from Model.mlpackage   # a text that `print --elide` wrote, its values filled in
-  miltext check Model.mlmodelc --from Model.mlpackage   # how its files fit, and whether they are that model, compiled
-  miltext check Model.mlmodelc --ignore MIL264   # a copy that is kept without its weights
-  miltext check .                            # every model and .mil below, but for sidecars
+  miltext check Model.mlmodelc --from Model.mlpackage   # its files, and whether that model is their source
+  miltext check Model.mlmodelc --ignore MIL264   # a copy without its weights
+  miltext check .                            # every model and .mil below, except for sidecars
   miltext check --fix .                      # apply all certain suggestions to the .mil
   miltext check --diff --unsafe-fixes a.mil  # show what all suggestions would change
   miltext check --fix Model.mlpackage        # its description follows its program
   miltext check --select MIL6 --ignore MIL603 .
-  miltext check --no-drafts .                # for a repository whose texts are to be whole programs
+  miltext check --no-drafts .                # for a repository of complete programs
   miltext check --watch .                    # again after each change
   miltext check --format sarif *.mil > found.sarif
   miltext print Model.mlpackage | miltext check -
@@ -70,15 +70,25 @@ Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, o
     "--prefer",
     type=click.Choice(["program", "description"]),
     default="program",
-    help="The side of a model that the other one follows in a fix.  [program]",
+    help="The side of a model that the other side follows in a fix.  [program]",
 )
-@click.option("--unsafe-fixes/--no-unsafe-fixes", default=None, help="Apply, or count, the other suggestions as well.")
-@click.option("--diff", is_flag=True, help="Write nothing; show what --fix would change, and exit with 1 if anything.")
+@click.option("--unsafe-fixes/--no-unsafe-fixes", default=None, help="Also apply, or count, the uncertain suggestions.")
 @click.option(
-    "--select", multiple=True, callback=asked_codes, metavar="CODES", help="Codes or their beginnings to report.  [ALL]"
+    "--diff", is_flag=True, help="Write nothing; show the changes of --fix, and exit with 1 if there are any."
 )
 @click.option(
-    "--ignore", multiple=True, callback=asked_codes, metavar="CODES", help="Codes or their beginnings to leave out."
+    "--select",
+    multiple=True,
+    callback=option_codes,
+    metavar="CODES",
+    help="Report only these codes, or prefixes of codes.  [ALL]",
+)
+@click.option(
+    "--ignore",
+    multiple=True,
+    callback=option_codes,
+    metavar="CODES",
+    help="Do not report these codes, or prefixes of codes.",
 )
 @click.option(
     "--format",
@@ -92,13 +102,13 @@ Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, o
     "--from",
     "original",
     metavar="MODEL",
-    help="The model with the values that texts leave out, or the source of a compiled one.",
+    help="The model with the values that texts omit, or the source of a compiled model.",
 )
 @click.option("--with-coremltools", "loader", is_flag=True, help="Also run coremltools' own loader.")
-@click.option("--drafts/--no-drafts", default=None, help="Take drafts, or refuse them as errors.  [--drafts]")
-@click.option("--config", metavar="FILE", help="Take the settings of this pyproject.toml, for all files.")
-@click.option("--isolated", is_flag=True, help="Take no pyproject.toml's settings.")
-@click.option("--watch", is_flag=True, help="Check again whenever a file that was read has changed, until Ctrl-C.")
+@click.option("--drafts/--no-drafts", default=None, help="Accept drafts, or report them as errors.  [--drafts]")
+@click.option("--config", metavar="FILE", help="Use the settings of this pyproject.toml for all files.")
+@click.option("--isolated", is_flag=True, help="Ignore the settings of every pyproject.toml.")
+@click.option("--watch", is_flag=True, help="Check again after each change of a file that was read, until Ctrl-C.")
 @click.option("--force-exclude", is_flag=True, help="Skip excluded files even if they are named.")
 def command(
     paths: tuple[str, ...], fix: bool, diff: bool, form: str, loader: bool, watch: bool, **choices: Chosen
@@ -106,8 +116,8 @@ def command(
     """Report all problems of each PATH, and how to fix them.
 
     A PATH is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb, a folder of models and .mil files, or `-` for
-    standard input. In a folder, sidecars are skipped: their models are checked. In a pipeline, each value that a model
-    takes must come from the pipeline or an earlier model, with a type that fits.
+    standard input. In a folder, sidecars are skipped: their models are checked. In a pipeline, each input of a model
+    must come from the pipeline or an earlier model, with a fitting type.
     """
     paths = named_paths(paths, "models or folders to check")
     _refuse_unclear(paths, form, fix, diff, watch)

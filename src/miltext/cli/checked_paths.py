@@ -82,7 +82,7 @@ def rules_of(config: str | None, isolated: bool, **choices: object) -> Rules:
     return Rules(settings, **choices)  # type: ignore[arg-type]
 
 
-def asked_codes(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
+def option_codes(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
     """Return the codes of an option that may be repeated, and has commas between them."""
     from miltext.diagnostics.selection import normal, unknown
 

@@ -12,7 +12,7 @@ import click
 
 from miltext.cli.as_json import asks_json, format_option, json_option
 from miltext.cli.declared import declared
-from miltext.cli.given_inputs import InputChoices, given_inputs, input_options, telling_of_options
+from miltext.cli.given_inputs import InputChoices, given_inputs, input_options, naming_options
 from miltext.cli.progress import Progress
 from miltext.cli.streams import (
     FAILED,
@@ -42,8 +42,8 @@ Examples:
   miltext compare model.mlpackage --inputs x.npz --against from_a_device.npz
   miltext compare a.mil b.mil --random 7 --format json | jq .first
 \b
-Exit status: 0 no output is below the threshold; 1 an output is, or B lacks one; 2 the two cannot be compared: a
-model cannot be read or run, inputs or the shapes of outputs differ, or nothing in one corresponds to the other.
+Exit status: 0 no output is below the threshold; 1 an output is below it, or B lacks an output; 2 the models cannot be
+compared: a model cannot be read or run, inputs or the shapes of outputs differ, or no values correspond.
 """
 
 
@@ -65,7 +65,7 @@ def command(old: str, new: str | None, against: str | None, full: bool, nested: 
     """Run the models A and B on the same inputs, and show the distances of B's values from A's.
 
     Each is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb, or a draft; one may be `-`, standard input. Values
-    are paired as `miltext diff` pairs them. Inputs have their names in A; without any, they are random.
+    are paired as by `miltext diff`. Inputs have their names in A; by default, they are random.
     """
     if (new is None) == (against is None):
         raise click.UsageError("name a model B to compare with, or give --against FILE")
@@ -103,8 +103,8 @@ def _compared(
     if given.shapes and given.seed is None and not given.read:
         given = given._replace(seed=0)
     inputs = _inputs(first, given, options["function"])
-    telling = telling_of_options(given) if inputs else nullcontext()  # without inputs, all of them are random
-    with telling, Progress("comparing", lambda: sum(_operations(each) for each in (first, second) if each)) as progress:
+    naming = naming_options(given) if inputs else nullcontext()  # without inputs, all of them are random
+    with naming, Progress("comparing", lambda: sum(_operations(each) for each in (first, second) if each)) as progress:
         return compare(first, second, inputs, against=numbers, seed=given.seed, progress=progress.add, **options)
 
 

@@ -39,7 +39,7 @@ def files(*endings: str) -> Source:
 
 
 def behind(before: str, items: Iterable[Item]) -> Iterator[Item]:
-    """Yield items for a word with a prefix, such as `--inputs=` or `x=`, which belongs to no file's name."""
+    """Yield items for a word after a prefix, such as `--inputs=` or `x=`, which is not a part of a file's name."""
     for item in items:
         inner = before + (item.before or "")
         yield CompletionItem(f"{before}{item.value}", item.type, item.help, endings=item.endings, before=inner)
@@ -232,7 +232,7 @@ def takes_text(parameter: click.Parameter) -> bool:
 
 
 def with_words(verb: click.Command, name: str) -> click.Command:
-    """Return a verb whose words are completed as the table states, and as names of files without an entry there."""
+    """Return a verb whose words are completed by the table, or as names of files if the table has no entry."""
     for parameter in verb.params:
         if takes_text(parameter):
             parameter.type = Word(source_of(name, parameter.name or "") or ANY, parameter.type)

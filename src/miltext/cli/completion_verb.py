@@ -22,9 +22,9 @@ Exit status: 0 the script is written; 2 usage.
 @click.command("completion", epilog=EPILOG)
 @click.argument("shell", type=click.Choice(SHELLS))
 def command(shell: str) -> None:
-    """Write the script that lets SHELL complete miltext's command lines.
+    """Write the script with which SHELL completes miltext's command lines.
 
-    It completes verbs, options and their choices, the files that a verb takes, codes and operations, and names in the
+    It completes verbs, options and their choices, the files that a verb accepts, codes and operations, and names in the
     model earlier on the line: the values of `miltext expose Model.mlpackage`, for example.
     """
     from miltext.cli.completing import script

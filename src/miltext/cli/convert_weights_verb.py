@@ -35,7 +35,7 @@ Examples:
   miltext convert-weights Model.mlpackage --to fp16 --io -o Half.mlpackage    # inputs and outputs, too
   miltext convert-weights Half.mlpackage --to fp32 -o Single.mlpackage
   miltext convert-weights Model.mlpackage --to fp16 -o Model.mlpackage --force
-  miltext compare Model.mlpackage Half.mlpackage                              # what that does to the numbers
+  miltext compare Model.mlpackage Half.mlpackage                              # the effect on the outputs
 """
 
 
@@ -54,7 +54,7 @@ Examples:
     help="The place of a text's weight files: a folder or model, or a file for a name in the text; "
     "may be repeated.  [its folder]",
 )
-@click.option("--full", is_flag=True, help="List all constants with losses, not only the ten with the largest.")
+@click.option("--full", is_flag=True, help="List all constants with losses, not only the ten with the largest losses.")
 @format_option
 @declared(WriteOptions, "ranges", "no_loss", "force", "check")
 def command(
@@ -70,9 +70,9 @@ def command(
 ) -> None:
     """Write MODEL with all fp32 values inside the program as fp16, or the reverse.
 
-    Constants, types and casts change together. Inputs, outputs and states keep their types, with casts beside them, and
-    the description stays whole. Operations without fp16 stay fp32, as do those with constants beyond its range. Losses
-    are reported: the largest error of each constant, and values that became 0.
+    Constants, types and casts change together. Inputs, outputs and states keep their types, with casts after and before
+    them, and the description does not change. Operations without fp16 stay fp32, and so do operations with constants
+    beyond its range. Losses are reported: the largest error of each constant, and values that became 0.
     """
     from miltext.descriptions.sizes import read_sizes
 

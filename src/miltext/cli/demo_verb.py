@@ -38,10 +38,10 @@ def model() -> Path:
 
 @click.command("demo", epilog=EPILOG)
 def command() -> None:
-    """Show what miltext does: print a model, check a text with mistakes, run a model, and compare two.
+    """Show a tour of miltext: print a model, check a text with mistakes, run a model, and compare two models.
 
-    Each step is a command with what it writes. The model is a small classifier of pictures, which miltext contains. All
-    steps run in a temporary folder, which is removed at the end.
+    Each step is a command and its output. The model is a small classifier of pictures, which is part of miltext. The
+    demo works in a temporary folder, which it removes at the end.
     """
     from miltext.containers.opening import load
     from miltext.drafting.writing import to_draft
@@ -49,22 +49,22 @@ def command() -> None:
     with tempfile.TemporaryDirectory(prefix="miltext-demo-") as name:
         folder = Path(name)
         shutil.copytree(model(), folder / MODEL)
-        _tell("A model is printed as text. This is a draft, which leaves out what miltext infers.")
+        _report("A model is printed as text. This is a draft, which leaves out what miltext infers.")
         _show(folder, "print", MODEL, "--draft", "--drop-names")
-        _tell(f"Two mistakes are made in that text, as {DRAFT}: `sofmax` for `softmax`, and 69 for 96.")
+        _report(f"Two mistakes are made in that text, as {DRAFT}: `sofmax` for `softmax`, and 69 for 96.")
         draft = to_draft(load(folder / MODEL).program, drop_names=True)
         (folder / DRAFT).write_text(_replaced(draft, *MISTAKES), encoding="utf-8")
         _show(folder, "check", DRAFT, status=1)
-        _tell("A model is run on this machine, here on a random picture.")
+        _report("A model is run on this machine, here on a random picture.")
         _show(folder, "run", MODEL, "--random")
-        _tell(f"The text is edited, with `tanh` for `relu`, and a model is built of it: {NEW}.")
+        _report(f"The text is edited, with `tanh` for `relu`, and a model is built of it: {NEW}.")
         _show(folder, "print", MODEL, "-o", TEXT)
         text = folder / TEXT
         text.write_text(_replaced(text.read_text(encoding="utf-8"), EDIT), encoding="utf-8")
         _show(folder, "build", TEXT, "--from", MODEL, "-o", NEW)
-        _tell("Two models are compared, operation by operation.")
+        _report("Two models are compared, operation by operation.")
         _show(folder, "diff", MODEL, NEW, status=1)
-    _tell(f"The model is {model()}. `miltext help` lists all verbs.")
+    _report(f"The model is {model()}. `miltext help` lists all verbs.")
 
 
 def _replaced(text: str, *pairs: tuple[str, str]) -> str:
@@ -75,7 +75,7 @@ def _replaced(text: str, *pairs: tuple[str, str]) -> str:
     return text
 
 
-def _tell(words: str) -> None:
+def _report(words: str) -> None:
     if not quiet():
         click.echo(words)
 

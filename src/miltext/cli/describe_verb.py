@@ -17,7 +17,7 @@ EPILOG = """\b
 Examples:
   miltext describe Model.mlpackage -o model.toml         # then edit model.toml
   miltext build Model.mlpackage --description model.toml -o New.mlpackage
-  miltext describe model.mil -o model.toml               # of a text: inferred from its types
+  miltext describe model.mil -o model.toml               # for a text: made from its types
   miltext build model.mil --description model.toml --weights DIR -o New.mlpackage
 """
 
@@ -27,10 +27,10 @@ Examples:
 @output_option("The file to write; an existing description is updated, and keeps its comments.")
 @format_option
 def command(model: str, output: str) -> None:
-    """Show the parts of MODEL besides its program and weights, as TOML that `miltext build --description` reads.
+    """Show the description of MODEL as TOML, which `miltext build --description` reads.
 
-    They are inputs, outputs and states, images and flexible sizes, labels, metadata, functions, and the stages of a
-    pipeline. For a program without a model, they are made from its types.
+    The description contains inputs, outputs and states, images and flexible sizes, labels, metadata, functions, and the
+    stages of a pipeline. For a program without a model, it follows from the types.
     """
     from miltext.drafting.describing import describe, update
     from miltext.models.outputs import check_output

@@ -38,7 +38,7 @@ Examples:
   miltext diff old.mlpackage new.mlpackage --format html -o diff.html
   miltext diff old.mlpackage new.mlpackage --format markdown > comment.md
   miltext diff Mine.mlmodelc Apples.mlmodelc              # compiled models, file by file
-  miltext diff Old.mlpackage New.mlpackage --model 1      # a model of two pipelines; without it, each
+  miltext diff Old.mlpackage New.mlpackage --model 1      # one model of two pipelines; by default, all
   miltext diff --ignore-weights a.mil b.mil               # texts alone, without weight files
   git show HEAD:model.mil | miltext diff --ignore-weights - model.mil
   miltext diff --git HEAD Model.mlpackage                 # the working tree with the last commit
@@ -58,10 +58,12 @@ cannot be read, or no difference was found and a weight or a model was not read.
     "--git",
     "revisions",
     metavar="REV[..REV]",
-    help="Compare models between two revisions of git, or one and the working tree; A and B are then paths in it, of "
-    "models and of folders of models, and all models if left out.",
+    help="Compare models between two revisions of git, or between a revision and the working tree. A and B are then "
+    "paths of models or folders; without paths, all models are compared.",
 )
-@click.option("--cached", is_flag=True, help="With --git REV: compare it with the index, not with the working tree.")
+@click.option(
+    "--cached", is_flag=True, help="With --git REV: compare the revision with the index, not with the working tree."
+)
 @click.option(
     "--format",
     "form",
@@ -86,8 +88,8 @@ cannot be read, or no difference was found and a weight or a model was not read.
     "--breaking", is_flag=True, help="Only changes that break callers: inputs, outputs, types, states, opsets."
 )
 @click.option("--stat", is_flag=True, help="Only count the differences.")
-@click.option("--full", is_flag=True, help="List all renamed values and all weights, however many.")
-@click.option("--build-info", is_flag=True, help="Also compare which tools made the models.")
+@click.option("--full", is_flag=True, help="List all renamed values and all weights.")
+@click.option("--build-info", is_flag=True, help="Also compare the tools that made the models.")
 @click.option(
     "--ignore-weights",
     is_flag=True,

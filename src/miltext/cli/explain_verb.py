@@ -12,7 +12,7 @@ Examples:
   miltext explain MIL604
   miltext explain                  # all codes, a line each
 \b
-Exit status: 0 it is explained; 2 usage, such as an unknown code.
+Exit status: 0 the code is explained; 2 usage, such as an unknown code.
 """
 
 MOST = 9

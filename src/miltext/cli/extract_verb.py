@@ -27,12 +27,12 @@ EPILOG = """\b
 Examples:
   miltext extract Model.mlpackage relu_3 -o Part.mlpackage                     # all operations before relu_3
   miltext extract Model.mlpackage relu_3 --input conv_1 -o Part.mlpackage      # from conv_1 on
-  miltext extract Model.mlpackage out --input q --input k -o Part.mlmodelc     # compiled, as Apple's compiler does it
-  miltext extract Model.mlpackage relu_3 --input conv_1                        # the text of it
+  miltext extract Model.mlpackage out --input q --input k -o Part.mlmodelc     # compiled, as Apple's compiler writes it
+  miltext extract Model.mlpackage relu_3 --input conv_1                        # print the text of the part
   miltext extract model.mil relu_3 -o part.mil                                 # comments are kept
   miltext extract Pipeline.mlpackage relu_3 --model 1 -o Part.mlpackage        # a part of one of its models
 \b
-Exit status: 0 the part is written, warnings or not; 1 the part cannot be cut out; 2 usage, files.
+Exit status: 0 the part is written, warnings or not; 1 the cut is impossible, and nothing is written; 2 usage, files.
 """
 
 
@@ -70,11 +70,12 @@ def command(
 ) -> None:
     """Write the part of MODEL that computes each VALUE, as a separate model with these values as outputs.
 
-    Its inputs are each --input, as MODEL computes it, and the inputs of MODEL that are still needed. Names and order
-    stay, and the parts of the description and the weights that still apply. Writes to a state that the part uses belong
-    to it, too. The cut can only be at values of a function's own block, not of inner blocks.
+    The inputs of the part are each --input, a value of MODEL, and the inputs of MODEL that the part needs. The part
+    keeps names, order, and the description and weights that still apply. It contains all writes to a state that it
+    uses. The cut can only be at values of a function's own block, not of inner blocks.
 
-    Of several functions, the function with the values is used, or --function chooses; of a pipeline, one model.
+    If MODEL has several functions, the part is from the function with the values, unless --function chooses another. In
+    a pipeline, it is from one model.
     """
     from miltext.extraction.extracting import model_with, part_text
     from miltext.extraction.wanted import wanted_values

@@ -56,7 +56,7 @@ class Fixing:
         mended = mend(text, found, chosen)
         if self._settled(model, mended):
             self.fixed += mended.applied
-            _say_what_is_left(model.name, mended)
+            _report_unapplied(model.name, mended)
             return mended.diagnostics, mended.text
         return found(text), text
 
@@ -109,7 +109,7 @@ def _listed(losses: Sequence[str]) -> str:
     return f"{'; '.join(losses)}; --unsafe-fixes does it nevertheless"
 
 
-def _say_what_is_left(name: str, mended: Mended) -> None:
+def _report_unapplied(name: str, mended: Mended) -> None:
     """Report the suggestions that were not applied, though they were selected."""
     from miltext.checking.fixing import MOST_CHECKS
 

@@ -59,8 +59,10 @@ class FormattedFile(NamedTuple):
 
 @click.command("fmt", epilog=EPILOG)
 @click.argument("paths", nargs=-1, metavar="PATH...")
-@click.option("--check", is_flag=True, help="Write nothing; list what would change, and exit with 1 if anything would.")
-@click.option("--diff", is_flag=True, help="Write nothing; show what would change, and exit with 1 if anything would.")
+@click.option(
+    "--check", is_flag=True, help="Write nothing; list the files that would change, and exit with 1 if there are any."
+)
+@click.option("--diff", is_flag=True, help="Write nothing; show the changes, and exit with 1 if there are any.")
 @click.option(
     "--width",
     type=click.IntRange(min=1),
@@ -72,7 +74,7 @@ def command(paths: tuple[str, ...], check: bool, diff: bool, width: int | None) 
     """Lay out each PATH canonically: .mil files, folders of them, or `-` for standard input.
 
     Comments, numbers and line ends are kept. Before a file is written, its program is proven to be the same. Models and
-    sidecars in a folder are left alone.
+    sidecars in a folder are skipped.
     """
     paths = named_paths(paths, "files or folders to format")
     if asks_json() and (diff or ("-" in paths and not check)):

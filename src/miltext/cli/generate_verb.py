@@ -28,7 +28,7 @@ Examples:
   miltext generate --seed 7 --ops 1000 --opset ios17 -o large.mil
   miltext generate --seed 7 --only conv --only relu -o M.mlpackage
   miltext generate --seed 7 --dtype fp16 --functions 3 -o M.mlpackage
-  miltext generate --seed 7 --weights 4096 -o M.mlpackage     # an operation or more with a weight in a file
+  miltext generate --seed 7 --weights 4096 -o M.mlpackage     # with weights in a file
 \b
 Exit status: 0 the program is made; 1 OUT cannot hold it; 2 usage, impossible options, files.
 """
@@ -37,14 +37,16 @@ Exit status: 0 the program is made; 1 OUT cannot hold it; 2 usage, impossible op
 @click.command("generate", epilog=EPILOG)
 @click.option("--seed", type=int, default=0, metavar="N", help="The seed, which determines the program. [0]")
 @click.option(
-    "--ops", type=int, default=10, metavar="K", help="How many operations, besides constants and casts.  [10]"
+    "--ops", type=int, default=10, metavar="K", help="The number of operations, besides constants and casts.  [10]"
 )
 @click.option("--opset", metavar="OPSET", help="The opset of its functions: ios15 to ios19.  [one by the seed]")
 @click.option("--only", multiple=True, metavar="OP", help="Use this operation; may be repeated.  [all]")
 @click.option("--dtype", multiple=True, metavar="TYPE", help="Compute with this data type; may be repeated.")
-@click.option("--inputs", type=int, default=3, metavar="N", help="The most inputs.  [3]")
-@click.option("--outputs", type=int, metavar="N", help="The most outputs.  [all values that nothing uses]")
-@click.option("--functions", type=int, default=1, metavar="N", help="The most functions, from ios18 on.  [1]")
+@click.option("--inputs", type=int, default=3, metavar="N", help="The greatest number of inputs.  [3]")
+@click.option("--outputs", type=int, metavar="N", help="The greatest number of outputs.  [all unused values]")
+@click.option(
+    "--functions", type=int, default=1, metavar="N", help="The greatest number of functions, from ios18 on.  [1]"
+)
 @click.option("--flexible", is_flag=True, help="Leave sizes of inputs open.")
 @click.option(
     "--weights", type=int, default=0, metavar="N", help="Give weights of convolutions and of linear N elements or more."
@@ -54,7 +56,7 @@ Exit status: 0 the program is made; 1 OUT cannot hold it; 2 usage, impossible op
 )
 @declared(BuildOptions, "allow_unproven", "force")
 def command(seed: int, output: str, allow_unproven: bool, force: bool, **chosen: Chosen) -> None:
-    """Make a valid program at random: any operations on any types that fit together.
+    """Make a valid program at random, of operations with compatible types.
 
     The same options give the same program, on every system. It passes `miltext check`, `miltext run` computes it, and
     coremltools loads it. Its results have no meaning: it is for tests of converters, compilers and other tools. Casts

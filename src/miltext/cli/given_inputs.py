@@ -98,7 +98,7 @@ INPUT_OPTIONS = (
     click.option(
         "--resize",
         is_flag=True,
-        help="Scale pictures to the default size of their input, if it does not accept their size.",
+        help="Scale a picture to the default size of its input, if the input does not accept its size.",
     ),
 )
 
@@ -119,7 +119,7 @@ def given_inputs(evaluator: Evaluator, given: InputChoices) -> dict[str, Carried
         raise click.UsageError(f"the input {name!r} is given twice, with --input and in {given.archive}")
     for name, word in given.words.items():
         numbers = _numbers(word)
-        with _telling_of_json(name, word):
+        with _naming_json(name, word):
             found |= read_inputs([], {name: word}, evaluator.features) if numbers is None else {name: numbers}
     if given.resize:
         found = {name: _resized(value, evaluator.features.get(name)) for name, value in found.items()}
@@ -127,7 +127,7 @@ def given_inputs(evaluator: Evaluator, given: InputChoices) -> dict[str, Carried
 
 
 @contextmanager
-def telling_of_options(given: InputChoices) -> Iterator[None]:
+def naming_options(given: InputChoices) -> Iterator[None]:
     """Make an error about missing inputs name the options that provide them."""
     try:
         yield
@@ -138,7 +138,7 @@ def telling_of_options(given: InputChoices) -> Iterator[None]:
 
 
 @contextmanager
-def _telling_of_json(name: str, word: str) -> Iterator[None]:
+def _naming_json(name: str, word: str) -> Iterator[None]:
     """Make an error about a missing file show the syntax of numbers, if the word looks like some."""
     try:
         yield

@@ -10,7 +10,7 @@ Examples:
   miltext help check
   miltext help git setup
 \b
-Exit status: 0 it is shown; 2 usage, such as an unknown verb.
+Exit status: 0 the help is shown; 2 usage, such as an unknown verb.
 """
 
 
@@ -18,7 +18,7 @@ Exit status: 0 it is shown; 2 usage, such as an unknown verb.
 @click.argument("words", nargs=-1, metavar="[VERB...]")
 @click.pass_context
 def command(context: click.Context, words: tuple[str, ...]) -> None:
-    """Show the help of VERB, or of all of miltext."""
+    """Show the help of VERB, or of miltext."""
     click.echo(_context_of(context.find_root(), words).get_help())
 
 

@@ -45,24 +45,24 @@ _NO_DRAFT = "infer takes the text of a draft, a .mil, and {}; `miltext print` wr
 @click.command("infer", epilog=EPILOG)
 @click.argument("draft", default="-", metavar="[DRAFT]")
 @output_option("Write to FILE instead of standard output.")
-@click.option("--all", "anew", is_flag=True, help="Infer the stated types of outputs anew, too.")
+@click.option("--all", "anew", is_flag=True, help="Also infer the written types of outputs again.")
 @click.option("--names", is_flag=True, help="Give each operation without a `name` the name of its first output.")
 @click.option("--consts", is_flag=True, help="Move each literal argument to a `const` before its operation.")
 @click.option("--defaults", is_flag=True, help="Write out the defaults of omitted parameters.")
 @format_option
 def command(draft: str, output: str, anew: bool, **options: bool) -> None:
-    """Fill in the types that DRAFT, a .mil, leaves out: of outputs (`y = ...`) and of literals (`axis = 1`).
+    """Add the types that DRAFT, a .mil, omits: of outputs (`y = ...`) and of literals (`axis = 1`).
 
     The result is canonical MIL text; comments and numbers are kept as they are. It contains the text of DRAFT, and
     types; a head such as `program(1.3) $draft(names, consts)` adds more, as the options do. All problems are reported
     as by `miltext check`. `-` or nothing, in a pipe, is standard input.
 
-    With --all, DRAFT may be any MIL text, and FILE the same one if it is not a draft: all inferable types of outputs
-    are inferred anew. So a new shape of an input is a single edit, which `miltext reshape` makes, too. A constant for
-    the old sizes that does not fit is an error with its name.
+    With --all, DRAFT may be any MIL text, and FILE the same file if it is not a draft: all inferable types of outputs
+    are inferred again. So a new shape of an input is one edit; `miltext reshape` also makes this edit. A constant that
+    fits only the old sizes is an error with its name.
 
-    Arrays that DRAFT names, as in `$npy("w.npy")`, are looked for beside it; the result names them, too, and is not
-    written into a folder without them.
+    Arrays that DRAFT names, as in `$npy("w.npy")`, are read from its folder. The result also names them, and is not
+    written to a folder without them.
     """
     from miltext.drafting.draft import complete, complete_anew
     from miltext.files.contents import decode, is_binary, read_file
@@ -79,14 +79,14 @@ def command(draft: str, output: str, anew: bool, **options: bool) -> None:
     completed = (complete_anew if anew else complete)(text, name, [word for word in DRAFT_WORDS if options[word]])
     show(completed.diagnostics, text, name)
     if completed.text is None:
-        _tell(None, None)
+        _report(None, None)
         sys.exit(WRONG)
     if anew and _is_itself(draft, output, text):
         if not write_back(output, text, completed.text):
             sys.exit(FAILED)
     else:
         _write(completed.text, draft, output)
-    _tell(*((None, completed.text) if output == "-" else (output, None)))
+    _report(*((None, completed.text) if output == "-" else (output, None)))
 
 
 def _write(text: str, draft: str, output: str) -> None:
@@ -97,8 +97,8 @@ def _write(text: str, draft: str, output: str) -> None:
         write_text(output, [text], "mil", draft)
 
 
-def _tell(output: str | None, text: str | None) -> None:
-    """Report as JSON, if selected, the file of the text, or else the text."""
+def _report(output: str | None, text: str | None) -> None:
+    """Write the JSON object, if selected, with the path of the output or, without one, with the text."""
     if asks_json():
         write_json({"output": output, "text": text})
 

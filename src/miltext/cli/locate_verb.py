@@ -37,9 +37,9 @@ LONGEST = 2000
 @nested_option()
 @format_option
 def command(model: str, place: str, nested: str | None) -> None:
-    """Show the operation at LINE[:COL] of the model.mil that Core ML made of MODEL.
+    """Show the operation at LINE[:COL] of the model.mil that Core ML made from MODEL.
 
-    A .mil or .mlmodelc contains this text; for any other model, it is the text that Apple's compiler would write. LINE
+    A .mil or .mlmodelc contains this text; for any other model, it is the text that Apple's compiler writes. LINE
     counts from 1 and COL from 0, as in Core ML's errors; miltext's own messages count columns from 1. A place in the
     space before a line's first operation counts as that operation.
     """

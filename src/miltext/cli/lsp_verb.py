@@ -32,7 +32,7 @@ MISSING = f"the language server needs pygls 2 or later, which is not installed: 
 def command(stdio: bool) -> None:  # noqa: ARG001  # clients that know several transports name this one
     """Serve an editor: diagnostics, completion, hovers, rename and the like for .mil files.
 
-    It speaks the Language Server Protocol on standard input and output; editors start it.
+    The server uses the Language Server Protocol on standard input and output; editors start it.
     """
     if not _has_extra():
         from miltext.lsp import without_extra

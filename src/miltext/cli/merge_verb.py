@@ -42,16 +42,16 @@ Names = tuple[str, str, str]
 
 @click.command("merge", epilog=EPILOG)
 @click.argument("names", nargs=-1, required=True, metavar="BASE OURS THEIRS | MODEL...")
-@click.option("-o", "--output", metavar="PATH", default="-", help="Where to write; for texts, else standard output.")
+@click.option("-o", "--output", metavar="PATH", default="-", help="The merged file. [for texts, standard output]")
 @click.option(
     "--resolve",
     metavar="ours|theirs|TEXT",
-    help="Resolve each MODEL that git left in conflict: take one side, or the model of an edited TEXT.",
+    help="Resolve each MODEL that git left in conflict: use one side, or the model of an edited TEXT.",
 )
 @click.option("--diff3", is_flag=True, help="Show the base in conflicts, too.")
 @click.option("--marker-size", type=click.IntRange(min=7), default=7, metavar="N", help="The length of markers.")
-@click.option("--no-check", is_flag=True, help="Do not look for errors that neither side has.")
-@click.option("--force", is_flag=True, help="Replace PATH; with --resolve, discard changes made since.")
+@click.option("--no-check", is_flag=True, help="Do not search for errors that neither side has.")
+@click.option("--force", is_flag=True, help="Replace PATH; with --resolve, discard later changes.")
 def command(
     names: tuple[str, ...],
     output: str,
@@ -61,18 +61,18 @@ def command(
     no_check: bool,
     force: bool,
 ) -> None:
-    """Merge what OURS and THEIRS changed in BASE, texts or models, operation by operation.
+    """Merge the changes of OURS and THEIRS since BASE, texts or models, operation by operation.
 
-    Operations are matched by structure: one side may rename, move or lay out anew what the other changes. The result is
-    OURS with the changes of THEIRS, with comments and layout. Different changes to one place come between markers, as
-    git writes them. An empty BASE means that both sides added the text.
+    Operations are matched by structure: one side may rename, move or reformat an operation that the other side changes.
+    The result is OURS with the changes of THEIRS, with comments and layout. Different changes of one place are written
+    between markers, as by git. An empty BASE means that both sides added the text.
 
     Models are merged with their descriptions and weights. A model with conflicts is not written; the text with markers
     is then beside PATH, in PATH.conflict.mil.
 
     With --resolve, git merge, rebase, cherry-pick or stash left each MODEL in conflict. All of its files become those
     of one side, or the model of TEXT, with weights of both: usually `Model.mlpackage.conflict.mil`, without markers.
-    git then regards it as resolved.
+    git then lists the model as resolved.
     """
     from miltext.merging.conflicts import Markers
 
@@ -146,7 +146,7 @@ def _take_text(found: InConflict, name: str, text: str) -> bool:
     """Apply a text, and return whether the model is whole; report its errors."""
     merged = found.take_text(Path(text))
     for reason in (*merged.conflicts, *(f"{path} is taken from ours" for path in found.of_ours)):
-        _tell(name, reason)
+        _report(name, reason)
     show(merged.errors, merged.text, text)
     return merged.is_whole
 
@@ -230,14 +230,14 @@ def _merge_texts(
     write_text(output, [merged.text], "mil", *names, force=force)
     if merged.conflicts:
         conflicts = "a conflict" if merged.conflicts == 1 else f"{merged.conflicts} conflicts"
-        _tell(shown, f"{conflicts}, between markers")
+        _report(shown, f"{conflicts}, between markers")
         return True
     found = new_errors(merged.text, ours, theirs, place) if place is not None else []
     show(found, merged.text, shown)
     if found:
-        _tell(shown, "merged without a conflict, but neither side has these errors")
+        _report(shown, "merged without a conflict, but neither side has these errors")
     if doubt := moved_weights(base, ours, theirs):
-        _tell(shown, doubt)
+        _report(shown, doubt)
     return bool(found or doubt)
 
 
@@ -246,7 +246,7 @@ def _is_nothing(name: str) -> bool:
     return os.path.exists(name) and not os.path.isdir(name) and os.path.getsize(name) == 0
 
 
-def _tell(name: str, message: str) -> None:
+def _report(name: str, message: str) -> None:
     click.echo(f"miltext: {name}: {message}", err=True)
 
 
@@ -281,7 +281,7 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
         with Progress("comparing weights", lambda: compared_work(models)) as bar:
             merged = merge_models(before, ours, theirs, Path(made), markers, check=check, progress=bar.add)
         if merged.model is None or not merged.is_whole:
-            _tell_conflicts(output, merged.conflicts, merged.text, beside(output.rstrip("/")), force=force)
+            _report_conflicts(output, merged.conflicts, merged.text, beside(output.rstrip("/")), force=force)
             show(merged.errors, merged.text, output)
             return True
         whole = SpecModel("mlmodel", output, None, Path(made), merged.model)
@@ -309,7 +309,7 @@ def _other_files(models: Sequence[Model], kept: Overlays | None) -> list[str]:
     return sorted({name for each in packages for name in files_beside(each)} - overlays)
 
 
-def _tell_conflicts(
+def _report_conflicts(
     name: str, reasons: Sequence[str], text: str | None, beside: str | None, *, force: bool = True
 ) -> None:
     """Report the reasons for an unmerged model, and write its text with markers beside it.
@@ -317,11 +317,11 @@ def _tell_conflicts(
     Without `force`, another text in its place stays, as it may have been edited.
     """
     for reason in reasons:
-        _tell(name, reason)
+        _report(name, reason)
     if text is not None and beside is not None:
         is_same = os.path.isfile(beside) and Path(beside).read_bytes() == text.encode()
         write_text(beside, [text], "mil", force=None if force or is_same else False)
-        _tell(name, f"the merged text is in {beside}")
+        _report(name, f"the merged text is in {beside}")
 
 
 # ---- for git
@@ -360,7 +360,7 @@ def mergedriver(base: str, ours: str, theirs: str, marker_size: int, path: str, 
     except MiltextError as failure:
         show(failure.diagnostics[:1], failure.text, path)
         for message in _without_merge(path):
-            _tell(path, message)
+            _report(path, message)
         sys.exit(FAILED)
     sys.exit(IN_CONFLICT if found else 0)
 
@@ -397,7 +397,7 @@ def _merge_stored_texts(names: Names, markers: Markers, path: str) -> bool:
             if shown is not names:
                 write_file(Path(names[1]), [as_stored(Path(shown[1]).read_bytes(), path)])
     except NotHere as failure:
-        _tell(path, f"{failure}; ours stays")
+        _report(path, f"{failure}; ours stays")
         return True
     return found
 
@@ -411,7 +411,7 @@ def _merge_part(names: Names, markers: Markers, path: str) -> bool:
     merged = merge_part(path, names, markers)
     if merged.data is not None:
         write_file(Path(names[1]), [as_stored(merged.data, path)])
-    _tell_conflicts(path, merged.reasons, merged.text, _beside(path))
+    _report_conflicts(path, merged.reasons, merged.text, _beside(path))
     show(merged.errors, merged.text, path)
     return bool(merged.reasons)
 

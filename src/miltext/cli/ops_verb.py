@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   miltext ops                            # all operations, by family
-  miltext ops conv                       # all about one operation
+  miltext ops conv                       # describe one operation
   miltext ops matrix product             # operations with both words in their descriptions
   miltext ops --family pooling --opset ios17
   miltext ops conv --example | miltext infer -

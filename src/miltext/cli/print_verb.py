@@ -66,20 +66,20 @@ _WITH_COREMLC = "--as-coremlc cannot be combined with --dialect, --floats, --eli
 @click.option(
     "--floats",
     type=click.Choice(["hex", "decimal"]),
-    help="How floats are written: hex, or decimal with --compact and --draft.",
+    help="The form of floats. [hex; decimal with --compact and --draft]",
 )
 @click.option("--elide", type=click.IntRange(min=0), metavar="N", help="Leave out literals of more than N elements.")
+@click.option("--compact", is_flag=True, help="For reading: constants at their use, weights as digests; not lossless.")
+@click.option("--draft", is_flag=True, help="Print a draft, without parts that `miltext infer` restores.")
 @click.option(
-    "--compact", is_flag=True, help="For reading: constants in their place of use, weights by digests; not lossless."
-)
-@click.option("--draft", is_flag=True, help="Leave out all that `miltext infer` restores: types, and names by place.")
-@click.option(
-    "--drop-names", is_flag=True, help="With --draft: fold in values used once; the inferred Program has other names."
+    "--drop-names",
+    is_flag=True,
+    help="With --draft: nest operations used once; `miltext infer` then chooses other names.",
 )
 @click.option(
     "--html",
     is_flag=True,
-    help="A page of its own: linked values, folding blocks, a find box, and a graph of the operations.",
+    help="An HTML page: linked values, folding blocks, a find box, and a graph of the operations.",
 )
 @click.option("--as-coremlc", is_flag=True, help="Print the model.mil that Apple's compiler would write.")
 @click.option(

@@ -60,12 +60,12 @@ KINDS = ("mil", "mlpackage", "mlmodel", "mlmodelc")
     "line",
     metavar="CMD",
     required=True,
-    help="A shell command that exits with 0 if the fault occurs; the path of a model replaces {}, or at its end.",
+    help="A shell command that exits with 0 if the fault occurs; the path of a model replaces {}, or is appended.",
 )
 @click.option("-o", "--output", metavar="OUT", required=True, help="The .mlpackage, .mlmodel, .mlmodelc or .mil.")
 @click.option("--as", "kind", type=click.Choice(KINDS), help="The kind of model for CMD.  [MODEL's]")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, help="How many CMD run at once.  [1]")
-@click.option("--max-tests", type=click.IntRange(min=1), metavar="N", help="Run CMD at most so many times.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, help="The number of CMD that run at once.  [1]")
+@click.option("--max-tests", type=click.IntRange(min=1), metavar="N", help="The greatest number of runs of CMD.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
@@ -76,7 +76,7 @@ KINDS = ("mil", "mlpackage", "mlmodel", "mlmodelc")
 @nested_option()
 @declared(WriteOptions, "ranges")
 @format_option
-@click.option("-v", "--verbose", is_flag=True, help="Show what each CMD prints.")
+@click.option("-v", "--verbose", is_flag=True, help="Show the output of each CMD.")
 @declared(WriteOptions, "force")
 def command(
     model: str,
@@ -93,13 +93,13 @@ def command(
 ) -> None:
     """Write the smallest part of MODEL on which CMD still exits with 0, for a bug report.
 
-    Operations are left out, and their outputs become inputs: halving first, so that a fault in one of a thousand
-    operations takes some twenty runs of CMD. In the end no single operation, input or output can be left out;
-    constants, and compressed weights (constexpr_), stay with their users. Then constants become zeros, and attributes
-    and metadata are left out, as far as CMD succeeds.
+    Operations are removed, and their outputs become inputs. Half of the operations is tried first, so a fault in one of
+    a thousand operations takes about twenty runs of CMD. At the end, no single operation, input or output can be
+    removed; constants, and compressed weights (constexpr_), stay with their users. Then constants become zeros, and
+    attributes and metadata are removed, if CMD still succeeds.
 
-    Each model that CMD gets passes `miltext check`, except for MODEL's own errors. CMD should have the same result for
-    the same model each time. Several run at once with --jobs, which takes less time and some more runs. After Ctrl-C,
+    Each tested model passes `miltext check`, except for MODEL's own errors. CMD should have the same result for the
+    same model each time. With --jobs, several CMD run at once, which takes less time and a few more runs. After Ctrl-C,
     OUT is the smallest model so far.
     """
     from miltext.descriptions.sizes import read_sizes
@@ -113,7 +113,7 @@ def command(
     if asks_json():
         write_json({"output": output, **work.record()})
     else:
-        write_text("-", [work.told()])
+        write_text("-", [work.in_words()])
 
 
 def _shown(text: str) -> None:
@@ -174,15 +174,15 @@ class _Work:
         self._done, self._best = done, done.best
         self._save()
 
-    def told(self) -> str:
+    def in_words(self) -> str:
         """Return the result, in words."""
-        from miltext.reduction.report import told
+        from miltext.reduction.report import in_words
 
         done = self._ended()
         if not done.is_complete:
             run = tally(done.tests, "test")
             tell(f"miltext: stopped after {run}, as set by --max-tests: more may be left out")
-        return told(done.original, done.best, done.tests, done.reused)
+        return in_words(done.original, done.best, done.tests, done.reused)
 
     def record(self) -> Record:
         """Return the result, for programs."""

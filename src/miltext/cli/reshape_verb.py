@@ -52,18 +52,20 @@ def command(
     conversion: str | None,
     **how: Chosen,
 ) -> None:
-    """Write MODEL with other sizes for inputs: in its program, where all inferable types are inferred anew, and in its
-    description. OUT may also be a .mil.
+    """Write MODEL with other sizes of inputs, in its program and its description. All inferable types are inferred
+    again. OUT may also be a .mil.
 
-    A size is a number, or a range as in 64..512. Without --function, in every function with such an input. For a range,
-    four sizes are tried: the ends, the size after the least and a middle one. All must fit. Other sizes are not proven.
+    A size is a number, or a range as in 64..512. Without --function, the input is changed in every function that has
+    it. For a range, four sizes are tried: both ends, the size after the least, and a size in the middle. All must fit.
+    Other sizes are not proven.
 
-    In a pipeline, an input of the pipeline for a single ML Program is reshaped there; else choose with --model.
+    In a pipeline, an input that only one ML Program uses is changed in that program; otherwise choose a model with
+    --model.
 
-    Constants that follow from the old sizes are written anew: shapes, ends of slices, counts of copies, pads, windows,
-    masks, numbers such as one over the root of a size. A warning names each decision left to the user, since a number
-    can have several meanings. A constant that cannot be written anew is an error at its place in the output of `miltext
-    print`, and nothing is written. With --verify, both models are run on the same random inputs.
+    Constants that follow from the old sizes are computed again: shapes, ends of slices, counts of copies, pads,
+    windows, masks, numbers such as one over the root of a size. A warning names each decision left to the user, since a
+    number can have several meanings. A constant that cannot be computed again is an error at its place in the output of
+    `miltext print`, and nothing is written. With --verify, both models are run on the same random inputs.
     """
     from miltext.descriptions.sizes import read_sizes
     from miltext.pipelines.takers import only_taker

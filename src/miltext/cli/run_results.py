@@ -113,7 +113,7 @@ def write(files: Targets, results: Iterator[Result], states: Named, features: Ma
     with Staging(replace=True) as staging:
         places = {path: staging.place(Path(path)) for path in files.files if path != "-" and not is_stream(Path(path))}
         for path, pieces in _contents(files, results, states, features):
-            with _told_as(path):
+            with _failing_as(path):
                 if path in places:
                     write_new(places[path], pieces)
                 else:
@@ -122,7 +122,7 @@ def write(files: Targets, results: Iterator[Result], states: Named, features: Ma
 
 
 @contextmanager
-def _told_as(path: str) -> Iterator[None]:
+def _failing_as(path: str) -> Iterator[None]:
     """End the command if a value cannot be stored in the file of that path."""
     from miltext.evaluation.value_files import Unstorable
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from miltext.cli.as_json import asks_json, format_option, json_option
-from miltext.cli.given_inputs import InputChoices, given_inputs, input_options, telling_of_options
+from miltext.cli.given_inputs import InputChoices, given_inputs, input_options, naming_options
 from miltext.cli.progress import Progress
 from miltext.cli.run_results import Result, ShownResults, check_pictures, targets, write
 from miltext.cli.streams import (
@@ -40,7 +40,7 @@ Examples:
   miltext run Model.mlpackage --random 0 --value relu_3 -o relu_3=relu_3.npy
   miltext run Decoder.mlpackage --input token=7 --state kv.npz --state-out kv.npz
 \b
-Exit status: 0 the outputs are computed; 1 the program is wrong, or an operation has no result; 2 usage, inputs, files.
+Exit status: 0 the outputs were computed; 1 the program is wrong, or an operation has no result; 2 usage, inputs, files.
 """
 
 
@@ -50,8 +50,8 @@ Exit status: 0 the outputs are computed; 1 the program is wrong, or an operation
 @click.option("--function", default="main", metavar="NAME", help="The function to run.  [main, or the default one]")
 @nested_option()
 @click.option("--weights", metavar="DIR", help="The folder of MODEL's weight files.  [its own]")
-@click.option("--value", "values", metavar="NAME", multiple=True, help="Also an inner value; may be repeated.")
-@click.option("--all", "everything", is_flag=True, help="Also all inner values, except for constants.")
+@click.option("--value", "values", metavar="NAME", multiple=True, help="Also show an inner value; may be repeated.")
+@click.option("--all", "everything", is_flag=True, help="Also show all inner values, except for constants.")
 @click.option(
     "--compute",
     type=click.Choice(["float32", "native"]),
@@ -67,7 +67,7 @@ Exit status: 0 the outputs are computed; 1 the program is wrong, or an operation
     "outputs",
     metavar="[NAME=]FILE",
     multiple=True,
-    help="Write all to an .npz instead of a table; or one value to an .npy, an image to a .png.",
+    help="Write all values to an .npz instead of a table; or one value to an .npy, an image to a .png.",
 )
 @format_option
 @json_option
@@ -79,14 +79,15 @@ def command(
     outputs: tuple[str, ...],
     **options: Carried,
 ) -> None:
-    """Compute MODEL's outputs from its inputs, in numpy on any machine, and show a table of them.
+    """Compute MODEL's outputs from its inputs, in numpy on any machine, and show a table of the outputs.
 
-    MODEL may also be a draft. Each input is an array, numbers, or for an image a picture. The table has for each value
-    its type, the least, greatest and mean finite element, and the counts of elements that are NaN, infinite or zero;
-    short values, labels and the most probable classes are shown. Deviations of devices are not modelled.
+    MODEL may also be a draft. Each input is an array, numbers, or for an image a picture. For each value, the table has
+    its type, the least, greatest and mean finite element, and the numbers of NaN, infinite and zero elements; short
+    values, labels and the most probable classes are shown. Deviations of devices are not modelled.
 
-    An .npz has strings as numpy's own, and class probabilities as pairs of `key` and `value`; nothing is pickled. For a
-    value in a loop, the last is used; a name means the value of the function's own block, if there is one.
+    In an .npz, strings are numpy strings, and class probabilities are pairs of `key` and `value`; no object is pickled.
+    For a value in a loop, the last iteration is used. A name is first searched in the function's own block, and then in
+    inner blocks.
     """
     given = InputChoices(**{name: options[name] for name in InputChoices._fields})
     files = targets(outputs, state_out)
@@ -101,7 +102,7 @@ def command(
     check_pictures(files, evaluator.features)
     wanted = evaluator.wanted([*options["values"], *files.single])
     states = {} if state is None else read_archive(Path(state))
-    with _naming(evaluator), telling_of_options(given):
+    with _naming(evaluator), naming_options(given):
         arrays, _ = evaluator.taken(given_inputs(evaluator, given), states, options["allow_nan"])
     shown = ShownResults(as_json) if as_json or not (files.archive or files.single) else None
     with Progress("running", lambda: len(evaluator.plan.steps)) as bar:
@@ -125,13 +126,13 @@ def _naming(evaluator: Evaluator) -> Iterator[None]:
 
 class _Run(NamedTuple):
     """A run of a function from its `inputs`; `states` are first the initial and then the final ones. Of inner values,
-    it returns those `asked` for, or with `everything` all except constants.
+    it returns those `requested` for, or with `everything` all except constants.
     """
 
     evaluator: Evaluator
     inputs: Named
     states: dict[str, Carried]
-    asked: Set[str]
+    requested: Set[str]
     everything: bool
 
     def results(self, seed: int | None, bar: Progress) -> Iterator[Result]:
@@ -141,7 +142,7 @@ class _Run(NamedTuple):
         evaluator = self.evaluator
         running = Execution(evaluator.steps(self.inputs, self.states, seed, allow_nan=True))
         own, inside = {id(step) for step in evaluator.plan.steps}, dict[str, Result]()
-        inner = self.asked - evaluator.outputs.keys()
+        inner = self.requested - evaluator.outputs.keys()
         left = inner - evaluator.inputs.keys()
         taken = ((name, kind) for name, kind in evaluator.inputs.items() if name in inner)
         yield from (Result("inputs", name, self.inputs[name], kind) for name, kind in taken)
@@ -163,6 +164,6 @@ class _Run(NamedTuple):
         """Yield the wanted values of a step; outputs come last."""
         is_constant = made.step.operation.type == "const"
         for name, value, declared in self.evaluator.of_step(made):
-            is_asked = name in self.asked or (self.everything and not is_constant)
-            if is_asked and name not in self.evaluator.outputs:
+            is_requested = name in self.requested or (self.everything and not is_constant)
+            if is_requested and name not in self.evaluator.outputs:
                 yield Result("constants" if is_constant else "values", name, value, declared)

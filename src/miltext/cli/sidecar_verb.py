@@ -43,7 +43,8 @@ Exit status: 0 all are up to date, or written; 1 with --check, a stale sidecar; 
 )
 @format_option
 def command(models: tuple[str, ...], check: bool, full: bool, draft: bool, width: int | None) -> None:
-    """Write the text of each MODEL beside it, for pages that show no models: GitHub's, GitLab's, Gitea's.
+    """Write the text of each MODEL to a file beside it, for the web pages of GitHub, GitLab and Gitea, which cannot
+    show models.
 
     The text is the model's description and the program in compact form, with weights as digests; its first line names
     the command that made it. A program with errors has no draft, and is written in full. A file inside an .mlpackage or
@@ -62,7 +63,7 @@ def command(models: tuple[str, ...], check: bool, full: bool, draft: bool, width
             status = _settled(sidecar, text, check)
             files.append({"path": str(sidecar), "model": str(path), "status": status})
             if not asks_json():
-                _tell(files[-1], form, width)
+                _report(files[-1], form, width)
     if asks_json():
         write_json({"files": files})
     if any(each["status"] == "stale" for each in files):
@@ -83,7 +84,7 @@ def _settled(sidecar: Path, text: str, check: bool) -> str:
     return "written"
 
 
-def _tell(file: Record, form: str, width: int | None) -> None:
+def _report(file: Record, form: str, width: int | None) -> None:
     """Report on standard error the status of a sidecar."""
     from miltext.review.sidecar import options_of
 

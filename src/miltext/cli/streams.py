@@ -140,7 +140,7 @@ def read_stdin() -> bytes:
 
 
 def write_text(
-    output: str, pieces: Iterable[str], kind: str = "told", *sources: str, force: bool | None = None
+    output: str, pieces: Iterable[str], kind: str = "report", *sources: str, force: bool | None = None
 ) -> None:
     """Write text to a file or to standard output, as UTF-8; bytes of a name outside Unicode become escapes.
 
@@ -148,7 +148,7 @@ def write_text(
     are not replaced. A verb with the option --force passes it: without it nothing is replaced. On standard output, the
     text is coloured by its kind, where colours are on.
     """
-    if output == "-" and kind != "told" and colored(sys.stdout, is_document=True):
+    if output == "-" and kind != "report" and colored(sys.stdout, is_document=True):
         from miltext.cli.coloring import colored_pieces
 
         pieces = colored_pieces(pieces, kind)

@@ -88,7 +88,7 @@ class Watched:
             self._take(path)
 
     def note(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Note the files that Python opens or lists, as an audit hook, which is called before that.
+        """Note the files that Python is about to open or list; this is an audit hook.
 
         Files opened for writing, and hidden folders, are not inputs.
         """

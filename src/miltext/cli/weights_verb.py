@@ -31,12 +31,12 @@ HEADINGS = ("name", "type", "shape", "bytes", "offset", "digest")
 @model_argument
 @nested_option()
 @format_option
-@click.option("--save", metavar="DIR", help="Also write each as a .npy file in DIR.")
+@click.option("--save", metavar="DIR", help="Also write each weight as a .npy file in DIR.")
 def command(model: str, nested: str | None, save: str | None) -> None:
     """List MODEL's weights: name, type, shape, bytes, offset in the weight file, and SHA-256 of type and data.
 
-    The offset of a weight in the program itself is `-`. Saved bf16 and fp8 arrays hold bit patterns, and elements of
-    sub-byte types take a byte each.
+    The offset of a weight in the program itself is `-`. Saved bf16 and fp8 arrays contain bit patterns, and each
+    element of a sub-byte type is one byte.
     """
     from miltext.models.outputs import check_place
 

@@ -84,7 +84,7 @@ function_option = click.option("--function", metavar="NAME", help="The function 
 @click.command("build", cls=OptionalNumbers, epilog=BUILD_EPILOG + STATUSES)
 @model_argument
 @model_output
-@click.option("--from", "original", metavar="MODEL", help="The model that provides everything but the program.")
+@click.option("--from", "original", metavar="MODEL", help="The model with the description, metadata and weights.")
 @nested_option(
     "With --from, the model in its pipelines whose program is replaced: 1, 1/0, or a name.  [the only ML Program]"
 )
@@ -117,12 +117,12 @@ def build(
 ) -> None:
     """Write MODEL, usually an edited text, as an .mlpackage, .mlmodel or .mlmodelc.
 
-    With --from, everything except the program is from that model: description, metadata and weights; with
-    --description, the description in that file replaces the model's. A compiled .mlmodelc is decompiled to a package.
-    A
-    program without a model gets a description made from its types. A draft is completed first, as `miltext infer` does.
+    With --from, the description, the metadata and the weights are those of that model; --description replaces the
+    description. A compiled .mlmodelc becomes a package. A program without a model gets a description made from its
+    types. A draft is completed first, as by `miltext infer`.
 
-    An .mlmodelc is written as Apple's compiler writes it; constructs that no known output of it contains are refused.
+    An .mlmodelc is written as Apple's compiler writes it; constructs that no known output of the compiler contains are
+    refused.
 
     Changes of the description are shown, with the signs of `miltext diff`.
 
@@ -130,7 +130,7 @@ def build(
     a model written unchanged, already has is only a warning.
     """
     if original is None and nested is not None:
-        raise click.UsageError("--model chooses in the pipeline of --from: add --from MODEL")
+        raise click.UsageError("--model chooses a model in the pipeline of --from: add --from MODEL")
     from miltext.descriptions.sizes import read_sizes
 
     choices["ranges"] = read_sizes(ranges)
@@ -174,13 +174,13 @@ def edit_options(command: Callable[..., None]) -> Callable[..., None]:
 def rename(
     model: str, old: str, new: str, output: str, function: str | None, nested: str | None, **how: Chosen
 ) -> None:
-    """Write MODEL with the value OLD named NEW, wherever it is defined and used, in inner blocks and the description
-    too.
+    """Write MODEL with the value OLD renamed to NEW, at its definition and all uses, also in inner blocks and the
+    description.
 
-    Without --function, in every function with such a value. OUT may also be a .mil. In a pipeline, OLD is an input or
-    output of the pipeline, or a value between its models: the name changes in the pipeline and all of its models. An
-    invalid NEW, such as `a b` or a reserved word, is refused in an ML Program: other models, such as neural networks,
-    allow any names.
+    Without --function, the value is renamed in every function that has it. OUT may also be a .mil. In a pipeline, OLD
+    is an input or output of the pipeline, or a value between its models: the name changes in the pipeline and all of
+    its models. An invalid NEW, such as `a b` or a reserved word, is refused in an ML Program: other models, such as
+    neural networks, allow any names.
     """
     from miltext.building import editing
     from miltext.schema.proto.kinds import PROGRAM
@@ -188,7 +188,7 @@ def rename(
     whole = open_whole(model)
     if whole.is_pipeline and whole.at(nested).type != PROGRAM:
         if function is not None:
-            raise click.UsageError("--function chooses in an ML Program: choose that in the pipeline with --model")
+            raise click.UsageError("--function is for an ML Program: choose one in the pipeline with --model")
         write_model(whole, output, model=nested, renames={old: new}, **how)
     else:
         edit = partial(editing.rename, old=old, new=new, function=function, any_name=not how["check"])
@@ -202,7 +202,7 @@ def rename(
 def expose(
     model: str, values: tuple[str, ...], output: str, function: str | None, nested: str | None, **how: bool
 ) -> None:
-    """Write MODEL with each VALUE as a further output, with its description. OUT may also be a .mil.
+    """Write MODEL with each VALUE as an additional output, also in its description. OUT may also be a .mil.
 
     An output of a model in a pipeline becomes an output of the pipeline, unless a later model has an input of that
     name.
@@ -278,8 +278,8 @@ def _record(change: DescriptionChange) -> Record:
 def show_changes(changes: Sequence[DescriptionChange]) -> None:
     """Show on standard error the changes to a description, as `miltext diff` shows changes."""
     if changes and not quiet():
-        from miltext.diffing.report import Told
+        from miltext.diffing.report import ReportEntry
         from miltext.diffing.text import written
 
-        lines = [Told(change.sign, (change.text,)) for change in changes]
+        lines = [ReportEntry(change.sign, (change.text,)) for change in changes]
         click.echo(written(lines, colored(sys.stderr)), nl=False, err=True, color=True)

@@ -22,7 +22,7 @@ CCV = "github.com/liuliu/ccv, lib/nnc/mfa/ccv_nnc_mfa_ane_rowwise_coreml.mm"
 """The source of a compiled model of specification version 10: the head of its coremldata.bin, and its metadata.json."""
 
 
-class Source(NamedTuple):
+class Evidence(NamedTuple):
     """The place of a public name; `is_compiled` if a compiled model's `metadata.json` contains it."""
 
     where: str
@@ -30,28 +30,28 @@ class Source(NamedTuple):
 
 
 SOURCES = {
-    "models": Source("30 compiled models of public repositories, the tests' corpus among them"),
-    "smollm2": Source("huggingface.co/finnvoorhees/coreml-SmolLM2-135M-Instruct-8bit"),
-    "qwen3-embedding": Source("huggingface.co/NeoRoth/qwen3-embedding-0.6b-coreml"),
-    "qwen3-tts": Source("huggingface.co/aufklarer/Qwen3-TTS-CoreML, CodeEmbedder"),
-    "qwen3-asr": Source("huggingface.co/aufklarer/Qwen3-ASR-CoreML, embedding"),
-    "kokoro-g2p": Source("huggingface.co/FluidInference/kokoro-82m-coreml, MultilingualG2PEncoder"),
-    "mobileclip-s2": Source("clip_mci_image_s2 of jondin"),
-    "mobileclip-encoder": Source("ImageEncoder_mobileCLIP_s2 of jondin"),
-    "clip-encoder": Source("ImageEncoder_float32_batch_16 of jondin"),
-    "whisper": Source("the encoder of saik0s/whisper.cpp"),
-    "mobius": Source("github.com/FluidInference/mobius, commit 1abd118"),
-    "mochi": Source("github.com/MochiDiffusion/MochiDiffusion, SDModel.swift, which looks for the name"),
-    "orukahairuka": Source("compute plans of orukahairuka", is_compiled=False),
-    "kokoro": Source("compute plans of Kokoro's decoder", is_compiled=False),
-    "nanocodec": Source("a compute plan of NanoCodec's blocks", is_compiled=False),
-    "ane-book": Source("compute plans in github.com/videlalvaro/ane-book", is_compiled=False),
-    "mlx-omarchy": Source("compute plans in github.com/joshuaswarren/mlx-omarchy", is_compiled=False),
-    "ndt1": Source("a compute plan of an NDT1 decoder", is_compiled=False),
-    "depth-anything": Source("compute plans of Depth Anything 3", is_compiled=False),
-    "lfm2": Source("a compute plan of LFM2", is_compiled=False),
-    "messages": Source("messages of Apple's tools about models of public repositories", is_compiled=False),
-    "ccv": Source(CCV, is_compiled=False),
+    "models": Evidence("30 compiled models of public repositories, the tests' corpus among them"),
+    "smollm2": Evidence("huggingface.co/finnvoorhees/coreml-SmolLM2-135M-Instruct-8bit"),
+    "qwen3-embedding": Evidence("huggingface.co/NeoRoth/qwen3-embedding-0.6b-coreml"),
+    "qwen3-tts": Evidence("huggingface.co/aufklarer/Qwen3-TTS-CoreML, CodeEmbedder"),
+    "qwen3-asr": Evidence("huggingface.co/aufklarer/Qwen3-ASR-CoreML, embedding"),
+    "kokoro-g2p": Evidence("huggingface.co/FluidInference/kokoro-82m-coreml, MultilingualG2PEncoder"),
+    "mobileclip-s2": Evidence("clip_mci_image_s2 of jondin"),
+    "mobileclip-encoder": Evidence("ImageEncoder_mobileCLIP_s2 of jondin"),
+    "clip-encoder": Evidence("ImageEncoder_float32_batch_16 of jondin"),
+    "whisper": Evidence("the encoder of saik0s/whisper.cpp"),
+    "mobius": Evidence("github.com/FluidInference/mobius, commit 1abd118"),
+    "mochi": Evidence("github.com/MochiDiffusion/MochiDiffusion, SDModel.swift, which looks for the name"),
+    "orukahairuka": Evidence("compute plans of orukahairuka", is_compiled=False),
+    "kokoro": Evidence("compute plans of Kokoro's decoder", is_compiled=False),
+    "nanocodec": Evidence("a compute plan of NanoCodec's blocks", is_compiled=False),
+    "ane-book": Evidence("compute plans in github.com/videlalvaro/ane-book", is_compiled=False),
+    "mlx-omarchy": Evidence("compute plans in github.com/joshuaswarren/mlx-omarchy", is_compiled=False),
+    "ndt1": Evidence("a compute plan of an NDT1 decoder", is_compiled=False),
+    "depth-anything": Evidence("compute plans of Depth Anything 3", is_compiled=False),
+    "lfm2": Evidence("a compute plan of LFM2", is_compiled=False),
+    "messages": Evidence("messages of Apple's tools about models of public repositories", is_compiled=False),
+    "ccv": Evidence(CCV, is_compiled=False),
 }
 """The sources of the table, by their keys.
 
@@ -237,43 +237,43 @@ and all operations that coremltools redefines there, and iOS18 these, the activa
 """
 
 
-class Definition(NamedTuple):
+class DefiningOpset(NamedTuple):
     """The opset of an operation's definition, and the source that shows it; None for a guess."""
 
     opset: int
-    source: Source | None
+    source: Evidence | None
 
 
-class _Row(NamedTuple):
+class _OpsetRow(NamedTuple):
     """The opsets that defined an operation, and the sources of its names by the opset of the function."""
 
     opsets: tuple[int, ...]
-    sources: dict[int, Source]
+    sources: dict[int, Evidence]
 
     def at(self, opset: int) -> int:
         """Return the opset of the definition in functions of an opset."""
         return max((each for each in self.opsets if each <= opset), default=self.opsets[0])
 
 
-def definition(operation: str, opset: str) -> Definition:
+def definition(operation: str, opset: str) -> DefiningOpset:
     """Return the definition of an operation in functions of an opset, in either spelling.
 
     A name in later functions is a source, too, if there is no newer definition. A compiled model is the best source.
     """
     row, number = _rows().get(operation), OLDEST + opset_place(opset)
     if row is None:
-        return Definition(_GUESSED if number >= _GUESSED else OLDEST, None)
+        return DefiningOpset(_GUESSED if number >= _GUESSED else OLDEST, None)
     found = row.at(number)
     shown = [source for function, source in row.sources.items() if function >= number and row.at(function) == found]
-    return Definition(found, min(shown, key=lambda source: not source.is_compiled, default=None))
+    return DefiningOpset(found, min(shown, key=lambda source: not source.is_compiled, default=None))
 
 
 @functools.cache
-def _rows() -> dict[str, _Row]:
+def _rows() -> dict[str, _OpsetRow]:
     return {name: _row(cells) for name, *cells in map(str.split, _TABLE.strip().splitlines())}
 
 
-def _row(cells: list[str]) -> _Row:
+def _row(cells: list[str]) -> _OpsetRow:
     opsets = tuple(int(cell) for cell in cells if "=" not in cell)
     sources = (cell.split("=") for cell in cells if "=" in cell)
-    return _Row(opsets, {int(function): SOURCES[key] for function, key in sources})
+    return _OpsetRow(opsets, {int(function): SOURCES[key] for function, key in sources})

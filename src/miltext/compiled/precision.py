@@ -47,7 +47,7 @@ _SEEN_ELSEWHERE = {"Float16", "Palettized (8 bits)", "UInt8"}
 """The known words for a weight of iOS18: by its table, its bits and its indices."""
 
 _DENSE = {"constexpr_affine_dequantize": "quantized_data", "const": "val"}
-"""The attribute whose data type is a weight's, by the operation that makes the weight."""
+"""The attribute whose data type is the weight's data type, by the type of the operation that makes the weight."""
 
 
 def used_types(function: Function, operations: Collection[Op]) -> set[str]:

@@ -83,7 +83,7 @@ class _ConvertRequest(ConvertOptions):
 
 
 @taking(_ConvertRequest)
-def convert_weights(asked: _ConvertRequest) -> Conversion:
+def convert_weights(request: _ConvertRequest) -> Conversion:
     """Write a model with its weights and types converted `to` "fp16" or "fp32"; return the changes and losses.
 
     All fp32 (fp16) values inside the program become fp16 (fp32). Its inputs, outputs and states stay as they are, with
@@ -95,20 +95,20 @@ def convert_weights(asked: _ConvertRequest) -> Conversion:
     Raise ValueError for another `to`, and ModelError: MIL438 for a value that cannot be converted, MIL439 for fp16
     inputs or outputs that the opset does not allow.
     """
-    if asked.to not in PRECISIONS:
-        raise ValueError(f"weights are converted to fp16 or fp32, not to {asked.to!r}")
-    whole = open_model(asked.model) if isinstance(asked.model, str | os.PathLike) else asked.model
-    source = whole.select(asked.stage)
-    made = Conversion(asked.to)
-    folder = partial(_folder, source, asked.weights, asked.reading)
+    if request.to not in PRECISIONS:
+        raise ValueError(f"weights are converted to fp16 or fp32, not to {request.to!r}")
+    whole = open_model(request.model) if isinstance(request.model, str | os.PathLike) else request.model
+    source = whole.select(request.stage)
+    made = Conversion(request.to)
+    folder = partial(_folder, source, request.weights, request.reading)
     choices = BuildChoices.of(
-        asked,
+        request,
         original=whole if whole.kind in WITH_DESCRIPTION else None,
-        model=asked.stage,
+        model=request.stage,
         prune_weights=True,
-        edit=partial(_convert, made, folder, _border(source, asked.io)),
+        edit=partial(_convert, made, folder, _border(source, request.io)),
     )
-    reported = build_as_chosen(source, Path(asked.output), choices)
+    reported = build_as_chosen(source, Path(request.output), choices)
     made.warnings += [each for each in reported if each.code != codes.UNUSED_WEIGHTS or each.notes]
     return made
 

@@ -55,13 +55,13 @@ GivenArguments: TypeAlias = "Mapping[str, Sequence[OldInput]]"
 
 
 class Decision(NamedTuple):
-    """The conversion of an operation: the types `asked` of its arguments, the arguments that name the new data type,
+    """The conversion of an operation: the types `required` of its arguments, the arguments that name the new data type,
     and its outputs.
 
     The omitted defaults `left_out` must be written out in the new data type.
     """
 
-    asked: Mapping[str, Sequence[Type]]
+    required: Mapping[str, Sequence[Type]]
     outputs: Sequence[Type]
     words: frozenset[str] = frozenset()
     left_out: tuple[str, ...] = ()

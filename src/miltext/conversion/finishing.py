@@ -62,32 +62,32 @@ class Finishing:
         for value, requested in sorted(outputs.items(), key=lambda output: known[output[0]].value is not output[0]):
             self._give(known[value], value, requested, names)
 
-    def _give(self, known: Known, value: Value, asked: Type, names: Collection[str]) -> None:
-        """Return a value from the block in the type `asked` under its name, one of the `names` of all outputs."""
-        if not isinstance(asked, TensorType) or asked.dtype not in self._precisions:
+    def _give(self, known: Known, value: Value, required: Type, names: Collection[str]) -> None:
+        """Return a value from the block in the type `required` under its name, one of the `names` of all outputs."""
+        if not isinstance(required, TensorType) or required.dtype not in self._precisions:
             return
         is_constant = isinstance(known, KnownConstant)
         is_own = known.block is self._block and known.value.maker is not None
-        if asked.dtype != known.dtype and (known.wide or not is_constant):
+        if required.dtype != known.dtype and (known.wide or not is_constant):
             if value.maker is not None and value is not known.value:
                 self._restore(known, value.maker)
             else:
                 name = value.name
                 rename(value, self._fresh(f"{name}_cast_{known.dtype}"))
-                self._append(known, value, self._cast_of(known.value, name, asked))
+                self._append(known, value, self._cast_of(known.value, name, required))
         elif value is known.value:
             if isinstance(known, KnownConstant):
-                known.named = asked.dtype
+                known.named = required.dtype
             for use in value.uses:
                 if use.user is self._block:
-                    known.use(use, asked.dtype)
+                    known.use(use, required.dtype)
         elif is_own and not is_constant and known.value.name not in names:
             rename(known.value, value.name)
             self._given[value] = known.value
         else:
             stated = {"name": immediate(STRING, value.name)}
             self._append(
-                known, value, [Op.new("identity", {"x": known.value}, {value.name: asked}, stated)], asked.dtype
+                known, value, [Op.new("identity", {"x": known.value}, {value.name: required}, stated)], required.dtype
             )
 
     def _append(self, known: Known, value: Value, ops: list[Op], wanted: str | None = None) -> None:

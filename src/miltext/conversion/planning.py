@@ -195,7 +195,7 @@ class Planning:
         beyond = self._beyond(op, bound) + [
             each.wide
             for name, several in given.items()
-            for each, requested in zip(several, decision.asked[name], strict=True)
+            for each, requested in zip(several, decision.required[name], strict=True)
             if each.wide and requested != each.type
         ]
         if beyond:
@@ -247,7 +247,7 @@ class Planning:
             variables = [each.old if each.wide else self.precisions.of(each.old) for each in carried]
             self._keep([each.wide for each in carried if each.wide], _made(op))
             outputs = variables if len(variables) == len(declared) else declared
-            decision = decision._replace(asked={**decision.asked, flow.variables: variables}, outputs=outputs)
+            decision = decision._replace(required={**decision.required, flow.variables: variables}, outputs=outputs)
         elif flow is not None:
             decision = decision._replace(outputs=[self.precisions.of(old) for old in declared])
         for place, block in enumerate(op.blocks):
@@ -294,7 +294,7 @@ class Planning:
     def _carry_out(self, op: Op, bound: Mapping[str, list[BoundOperand]], decision: Decision) -> None:
         """Record the uses of an operation's inputs, and convert its literals."""
         for name, several in bound.items():
-            for each, requested in zip(several, decision.asked[name], strict=True):
+            for each, requested in zip(several, decision.required[name], strict=True):
                 self._use(op, name, each, requested, name in decision.words)
         for name in decision.left_out:
             op.set_input(name, immediate(STRING, self.precisions.new))

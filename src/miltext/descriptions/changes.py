@@ -320,7 +320,7 @@ def _by_name(entries: Iterable[FeatureDescription]) -> dict[tuple[str, int], Fea
 
 def _details(old: FeatureDescription, new: FeatureDescription) -> Iterator[Detail]:
     """Yield the changed facts of an entry; a change of kind comes first."""
-    was, now = _said(old), _said(new)
+    was, now = _displayed_facts(old), _displayed_facts(new)
     if old.type.WhichOneof("Type") != new.type.WhichOneof("Type"):
         yield Detail("", _whole(was), _whole(now))
         was, now = [{what: text for what, text in said.items() if what in _OF_ANY} for said in (was, now)]
@@ -329,7 +329,7 @@ def _details(old: FeatureDescription, new: FeatureDescription) -> Iterator[Detai
             yield Detail(what, was.get(what), now.get(what))
 
 
-def _said(entry: FeatureDescription) -> dict[str, str]:
+def _displayed_facts(entry: FeatureDescription) -> dict[str, str]:
     """Return the displayed facts of an entry, by their displayed names."""
     found = {_KIND: KINDS.get(entry.type.WhichOneof("Type") or "", "nothing").split(" ", 1)[-1]}
     for path, text in facts(entry):
@@ -355,6 +355,6 @@ def _whole(said: Mapping[str, str]) -> str:
 
 def _summary(entry: FeatureDescription) -> Iterator[str]:
     """Yield all facts of an entry."""
-    said = _said(entry)
+    said = _displayed_facts(entry)
     yield _whole(said)
     yield from (f"{what} {said[what]}" for what in _OF_ANY if what in said)

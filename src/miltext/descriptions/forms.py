@@ -33,7 +33,7 @@ class Form(ABC):
     def __init__(self, path: str) -> None:
         *self.way, self.field = path.split(".")
 
-    def said(self, message: Message) -> Json:
+    def word_value(self, message: Message) -> Json:
         """Return the value of the word in a message; None if the message lacks it."""
         holder: Fields = message
         for name in self.way:

@@ -37,11 +37,11 @@ def kept_sizes(was: Flexible, old: Shape | None, new: Shape) -> KeptSizes:
     ranks = {len(new), len(was.default), *map(len, was.shapes), len(was.ranges or new)}
     if old is None or {*ranks, len(old)} != {len(new)}:
         axes = tuple(axis for axis, size in enumerate(new) if size is None)
-        return KeptSizes(Flexible([size or 1 for size in new], [], []), said_of_sizes(was), axes)
+        return KeptSizes(Flexible([size or 1 for size in new], [], []), sizes_in_words(was), axes)
     return _enumerated(was, old, new) if was.shapes else _ranged(was, old, new)
 
 
-def asked_sizes(was: Sequence[int], new: Shape, asked: Sizes) -> Flexible:
+def requested_sizes(was: Sequence[int], new: Shape, asked: Sizes) -> Flexible:
     """Return the requested sizes for a new shape; the default is the former default `was`, or the nearest
     allowed size.
     """
@@ -54,7 +54,7 @@ def asked_sizes(was: Sequence[int], new: Shape, asked: Sizes) -> Flexible:
     return Flexible(default, [], [] if all(map(_is_fixed, ranges)) else ranges)
 
 
-def said_of_sizes(sizes: Flexible) -> tuple[str, ...]:
+def sizes_in_words(sizes: Flexible) -> tuple[str, ...]:
     """Return the enumerated shapes or ranges in words; nothing for a default size alone."""
     if sizes.shapes:
         return (f"the enumerated shapes {', '.join(show(tuple(shape)) for shape in sizes.shapes)}",)
@@ -96,7 +96,7 @@ def _ranged(was: Flexible, old: Shape, new: Shape) -> KeptSizes:
     is_fixed = all(map(_is_fixed, ranges)) and (bool(less) or not was.ranges)
     unbounded = tuple(axis for axis, limits in enumerate(found) if limits is None)
     each = tuple(f"the range {_spelled(given[axis])} of axis {axis}" for axis in less)
-    lost = said_of_sizes(was) if less and is_fixed else each
+    lost = sizes_in_words(was) if less and is_fixed else each
     return KeptSizes(Flexible(default, [], [] if is_fixed else ranges), lost, unbounded)
 
 
@@ -124,7 +124,7 @@ def _enumerated(was: Flexible, old: Shape, new: Shape) -> KeptSizes:
     if default not in fits and None in new:
         default = next(iter(fits), default)
     shapes = [] if unbounded or default not in fits or shapes == [default] else shapes
-    dropped = f"{len(was.shapes) - len(shapes)} of {said_of_sizes(was)[0]}" if shapes else said_of_sizes(was)[0]
+    dropped = f"{len(was.shapes) - len(shapes)} of {sizes_in_words(was)[0]}" if shapes else sizes_in_words(was)[0]
     lost = (dropped,) if len(shapes) < len(was.shapes) else ()
     if None in new and not shapes:
         unbounded = [axis for axis, size in enumerate(new) if size is None]

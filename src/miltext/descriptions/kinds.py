@@ -12,7 +12,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.descriptions.entries import feature, feature_type
-from miltext.descriptions.kept_sizes import KeptSizes, asked_sizes, kept_sizes, said_of_sizes
+from miltext.descriptions.kept_sizes import KeptSizes, kept_sizes, requested_sizes, sizes_in_words
 from miltext.diagnostics import codes
 from miltext.files.refusals import BlamedPart, refusal
 from miltext.printing.flexible_shapes import Flexible, channels_of, flexible
@@ -45,13 +45,13 @@ class Problem(NamedTuple):
     severity: Severity = "error"
 
 
-UNTOLD = Flexible([], [], [])
+NO_COMPILED_SIZES = Flexible([], [], [])
 """The sizes of a value for which none are stated."""
 
 
 class ProgramFeature(NamedTuple):
     """The feature of an entry: an input, a state or an output, by the `side`'s name; its type in the program; and for
-    an input its requested sizes `asked`, None without any, and `told`, the sizes in its compiled program.
+    an input its requested sizes `asked`, None without any, and `compiled`, the sizes in its compiled program.
     """
 
     name: str
@@ -59,7 +59,7 @@ class ProgramFeature(NamedTuple):
     side: str
     function: str
     asked: Sizes | None = None
-    told: Flexible = UNTOLD
+    compiled: Flexible = NO_COMPILED_SIZES
 
     @property
     def noun(self) -> str:
@@ -114,9 +114,9 @@ def new_entry(value: ProgramFeature, *, is_bounded: bool = True) -> FeatureDescr
     if shape is None or value.side != "input":
         return made
     if value.asked is not None:
-        write_sizes(made.type, asked_sizes((), shape, value.asked))
+        write_sizes(made.type, requested_sizes((), shape, value.asked))
     elif None in shape:
-        kept = kept_sizes(value.told, shape, shape)
+        kept = kept_sizes(value.compiled, shape, shape)
         if not kept.unbounded:
             write_sizes(made.type, kept.sizes)
         elif is_bounded:
@@ -139,11 +139,13 @@ def fitted(entry: FeatureDescription, old: ValueType | None, value: ProgramFeatu
     if entry.type.WhichOneof("Type") != made.type.WhichOneof("Type"):
         kept.type.CopyFrom(new_entry(value).type)
         kept.type.isOptional = entry.type.isOptional
-        return Fitted(kept, said(entry, old, value.side, by_itself=False))
+        return Fitted(kept, stated_facts(entry, old, value.side, by_itself=False))
     return Fitted(kept, tuple(lost for step in rule.steps for lost in step(TypeChange(kept, made, old, value))))
 
 
-def said(entry: FeatureDescription, old: ValueType | None, side: str, *, by_itself: bool = True) -> tuple[str, ...]:
+def stated_facts(
+    entry: FeatureDescription, old: ValueType | None, side: str, *, by_itself: bool = True
+) -> tuple[str, ...]:
     """Return the facts of an entry that do not follow from its type, in words; with `by_itself`, also its short
     description, and whether it is optional.
     """
@@ -154,7 +156,7 @@ def said(entry: FeatureDescription, old: ValueType | None, side: str, *, by_itse
         found.append(KINDS[kind])
     sizes = flexible(entry)
     if sizes is not None and side == "input":
-        found += said_of_sizes(sizes)
+        found += sizes_in_words(sizes)
     field = array.WhichOneof("defaultOptionalValue")
     if field is not None:
         found.append(_default_words(getattr(array, field)))
@@ -251,7 +253,7 @@ def _fit_sizes(change: TypeChange) -> tuple[str, ...]:
     assert was is not None
     assert shape is not None  # it is described
     if value.asked is not None:
-        write_sizes(kept.type, asked_sizes(was.default, shape, value.asked))
+        write_sizes(kept.type, requested_sizes(was.default, shape, value.asked))
         return ()
     if shape == before:
         return ()

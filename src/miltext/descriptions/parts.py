@@ -226,11 +226,11 @@ def differences(old: Part, new: Part, path: str = "") -> Iterator[MessageDiffere
     """Yield the differences of two parts at a path: at least one, unless all bytes are equal."""
     if old.wire == new.wire:
         return
-    is_told = False
+    has_differences = False
     for each in _inside(old, new, path) if type(old) is type(new) else ():
-        is_told = True
+        has_differences = True
         yield each
-    if not is_told:
+    if not has_differences:
         texts = old.text, new.text
         yield MessageDifference(path, *(texts if texts[0] != texts[1] else (digest(old.wire), digest(new.wire))))
 

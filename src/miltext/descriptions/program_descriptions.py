@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.descriptions.counterparts import Counterpart, Version, counterparts
-from miltext.descriptions.kinds import UNTOLD, ProgramFeature, fitted, new_entry, rounding, said
+from miltext.descriptions.kinds import NO_COMPILED_SIZES, ProgramFeature, fitted, new_entry, rounding, stated_facts
 from miltext.descriptions.losses import DescriptionLoss
 from miltext.descriptions.ranges import by_function
 from miltext.diagnostics import codes
@@ -224,7 +224,7 @@ def _lost_with(function: FunctionDescription, interface: Interface) -> list[Desc
     found = []
     for field, types in interface.sides.items():
         for entry in getattr(function, field):
-            if what := said(entry, types.get(entry.name), field):
+            if what := stated_facts(entry, types.get(entry.name), field):
                 noun = f"the {field} `{entry.name}` of `{function.name}`"
                 found.append(
                     DescriptionLoss(f"{noun} was removed with its function, and had {_listed(what)}", is_meant=True)
@@ -282,14 +282,14 @@ class _Side:
         was: Counterpart | None,
         new: Types,
         asked: Mapping[str, Sizes] | None,
-        told: Mapping[str, Flexible],
+        compiled: Mapping[str, Flexible],
     ) -> None:
         self._side, self._function = side, function
         self._old = was.interface.sides[side] if was else {}
         self._names = was.sides[side] if was else {}
         self._keeps_names = was is not None and was.keeps_names
         self._new = new
-        self._asked, self._told = asked, told
+        self._asked, self._compiled = asked, compiled
         self.losses: list[DescriptionLoss] = []
 
     def name(self, old: str) -> str:
@@ -312,7 +312,12 @@ class _Side:
     def _value(self, name: str) -> ProgramFeature:
         requested = (self._asked or {}).get(name) or None
         return ProgramFeature(
-            name, self._new.get(name), self._side, self._function, requested, self._told.get(name, UNTOLD)
+            name,
+            self._new.get(name),
+            self._side,
+            self._function,
+            requested,
+            self._compiled.get(name, NO_COMPILED_SIZES),
         )
 
     def _kept(self, entry: FeatureDescription, name: str) -> FeatureDescription:
@@ -332,7 +337,7 @@ class _Side:
     def _tell_gone(self, entry: FeatureDescription, added: Iterable[str]) -> None:
         """Record the losses with a removed entry; a new entry, preferably of the same type, may be the same feature."""
         old = self._old.get(entry.name)
-        what = said(entry, old, self._side)
+        what = stated_facts(entry, old, self._side)
         if not what:
             return
         same = [name for name in added if self._new[name] == old] or [*added]

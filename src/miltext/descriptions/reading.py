@@ -36,7 +36,7 @@ from miltext.toml.writing import value_text
 if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Fields, Json, Record
 
-MOST_TOLD = 20
+MOST_REPORTED = 20
 """The greatest number of mistakes reported in a file: finding their places takes time."""
 
 
@@ -56,7 +56,7 @@ def read_description(source: str, path: str) -> Surroundings:
 def refuse(mistakes: list[Mistake], source: str, path: str) -> None:
     """Raise ModelError for mistakes in a description, each at its place, if there are any."""
     if mistakes:
-        raise ModelError([each.told(source) for each in mistakes[:MOST_TOLD]], text=source, path=path)
+        raise ModelError([each.diagnostic(source) for each in mistakes[:MOST_REPORTED]], text=source, path=path)
 
 
 TOP = (*MODEL, LABELS)

@@ -79,7 +79,7 @@ class _Spelled:
 
     def say(self, message: Message, words: Words) -> None:
         """Spell a message in words; leave out values that cannot be read back."""
-        said = {key: form.said(message) for key, form in words.items()}
+        said = {key: form.word_value(message) for key, form in words.items()}
         for key, value in said.items():
             trial = type(self.made).FromString(wire_of(self.made))
             with suppress(Wrong):

@@ -79,7 +79,7 @@ class ProgramComparison:
     def weights(self) -> WeightDifference:
         """Return the differences of the weights, without the parts of weights that are reported as a whole."""
         found = self._values.weights()
-        reported = {index for index, sides in self._owners.items() if self._constants.are_told(*sides)}
+        reported = {index for index, sides in self._owners.items() if self._constants.are_reported(*sides)}
         return replace(found, changed=tuple(each for index, each in enumerate(found.changed) if index not in reported))
 
     def function(self, pair: PairedFunction) -> FunctionDifference:
@@ -114,14 +114,16 @@ class ProgramComparison:
         place = self._spelling.opset(pair.place) if outer else pair.place
         if a is None or b is None:
             status = "added" if a is None else "removed"
-            return BlockDifference(place, status, operations=tuple(self._told(pair, function)))
+            return BlockDifference(place, status, operations=tuple(self._operations(pair, function)))
         changes = self._inputs(a, b, pair.inputs) + self._outputs(a, b)
         changes += self._attributes(a.message.attributes, b.message.attributes, function)
         renamed = _renamed_inputs(a, b, pair.inputs, "value")
         outputs = {*b.outputs} if outer else {*()}
         for _, op, other in pair.partners():
             renamed += self._renamed(op, other, outputs)
-        return BlockDifference(place, "changed", tuple(changes), tuple(renamed), tuple(self._told(pair, function)))
+        return BlockDifference(
+            place, "changed", tuple(changes), tuple(renamed), tuple(self._operations(pair, function))
+        )
 
     def _inputs(self, a: Block | Function, b: Block | Function, pairs: Sequence[Pair]) -> list[Change]:
         """Compare inputs: the removed, the added, the retyped, and the order of the common ones."""
@@ -168,7 +170,7 @@ class ProgramComparison:
 
     # ---- the operations of a block
 
-    def _told(self, pair: PairedBlock, function: str) -> list[OperationDifference]:
+    def _operations(self, pair: PairedBlock, function: str) -> list[OperationDifference]:
         """Return the differences of the operations, in the merged order of both blocks, without constants that all of
         their uses report.
         """
@@ -190,7 +192,7 @@ class ProgramComparison:
                 found += [
                     ((a, b), each) for each in self._changed(a, b, pair.inner.get(j, []), function, mates, pending)
                 ]
-        return [each for sides, each in found if not self._constants.are_told(*sides)]
+        return [each for sides, each in found if not self._constants.are_reported(*sides)]
 
     def _alone(self, op: Op) -> tuple[str, str, str]:
         return label(op), name_text(op.type), self._spelling.operation(op.message)
@@ -207,7 +209,9 @@ class ProgramComparison:
         """Yield the differences of an operation, with the `pending` differences of constants, to be reported here."""
         facts = self._new.facts
         changes = self._changes(a, b, (function, label(b)))
-        reported = [change for sides, change in pending.pop(facts[b].index, ()) if not self._constants.are_told(*sides)]
+        reported = [
+            change for sides, change in pending.pop(facts[b].index, ()) if not self._constants.are_reported(*sides)
+        ]
         uses = _uses(b) if (changes or reported) and not facts[b].grounded else []
         first = self._first_user(b, uses, mates) if _is_other_constant(a, b, changes) else None
         if first is not None and self._constants.is_used_as_often(b, len(uses)):
@@ -321,7 +325,7 @@ class ProgramComparison:
 
 
 def _uses(op: Op) -> list[tuple[Op, str]]:
-    """Return the operations of its block that take an output of an operation, with the arguments."""
+    """Return the operations that use an output of an operation in its block, each with the parameter."""
     uses = [use for value in op.outputs for use in value.uses]
     return [(use.op, name_text(use.parameter)) for use in uses if use.op is not None and use.op.block is op.block]
 

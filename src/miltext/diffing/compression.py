@@ -74,7 +74,7 @@ class Compressed:
     def layout(self, op: Op) -> set[tuple[str, str, str, tuple[bytes, ...]]]:
         """Return the operations that decompress a constant, and the types of their operands."""
         return {
-            (part.type, kind, key, tuple(map(self._said_type, bound)))
+            (part.type, kind, key, tuple(map(self._stated_type, bound)))
             for part in self.parts(op)
             if is_compressed(part.type)
             for kind, taken in (("argument", part.inputs), ("attribute", stated(part)))
@@ -117,7 +117,7 @@ class Compressed:
             return bound.message.type if bound.maker is not None and bound.message is not None else None
         return None if bound is None else bound.type
 
-    def _said_type(self, bound: Operand) -> bytes:
+    def _stated_type(self, bound: Operand) -> bytes:
         stated = self._type_of(bound)
         return b"" if stated is None else wire_of(stated)
 

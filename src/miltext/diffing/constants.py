@@ -30,7 +30,7 @@ class PairedConstants:
         self._graphs = old, new
         self._values = values
         self._compressed = Compressed(old), Compressed(new)
-        self._told = Counter[Value](), Counter[Value]()
+        self._reported = Counter[Value](), Counter[Value]()
         self._read: set[Op] = set()
 
     def literals(self, before: Operand, now: Operand) -> tuple[Operand, Operand]:
@@ -45,8 +45,8 @@ class PairedConstants:
             partners = self._graphs[0].tokens.get(before) == self._graphs[1].tokens.get(now)
             if partners or not (_is_short(old) and _is_short(new)) or self._values.same(old, new):
                 return before, now
-        self._tell(0, before)
-        self._tell(1, now)
+        self._note(0, before)
+        self._note(1, now)
         return old, new
 
     def weight(self, old: Op, new: Op, function: str) -> bool:
@@ -65,7 +65,7 @@ class PairedConstants:
             for part in self._compressed[side].parts(op):
                 if part not in self._read:
                     self._read.add(part)
-                    self._told[side].update(part.operands)
+                    self._reported[side].update(part.operands)
         return True
 
     def _is_laid_out_alike(self, old: Op, new: Op) -> bool:
@@ -75,9 +75,9 @@ class PairedConstants:
         types = [wire_of(op.message.outputs[0].type) for op in (old, new)]
         return types[0] != types[1] or self._compressed[0].layout(old) == self._compressed[1].layout(new)
 
-    def are_told(self, old: Op | None, new: Op | None) -> bool:
+    def are_reported(self, old: Op | None, new: Op | None) -> bool:
         """Return whether a constant has been reported at each of its uses, on each side that has it."""
-        reported = [self._is_told(side, op) for side, op in enumerate((old, new)) if op is not None]
+        reported = [self._is_reported(side, op) for side, op in enumerate((old, new)) if op is not None]
         return bool(reported) and all(reported)
 
     def is_used_as_often(self, new: Op, count: int) -> bool:
@@ -86,13 +86,13 @@ class PairedConstants:
         """
         return sum(len(value.uses) for value in new.outputs) == count
 
-    def _is_told(self, side: int, op: Op) -> bool:
-        values, reported = [value for value in op.outputs if value.uses], self._told[side]
+    def _is_reported(self, side: int, op: Op) -> bool:
+        values, reported = [value for value in op.outputs if value.uses], self._reported[side]
         return op.is_constant and bool(values) and all(reported[value] >= len(value.uses) for value in values)
 
-    def _tell(self, side: int, bound: Operand) -> None:
+    def _note(self, side: int, bound: Operand) -> None:
         if isinstance(bound, Value):
-            self._told[side][bound] += 1
+            self._reported[side][bound] += 1
 
 
 def _is_weight(op: Op) -> bool:

@@ -49,7 +49,7 @@ def _of_messages(old: Model, new: Model) -> Iterable[MessageDifference]:
 
 def _of_others(old: Model, new: Model) -> Iterator[MessageDifference]:
     """Yield the differences of two models, of which at least one is not a Model message."""
-    (before, described), (now, other) = _said(old), _said(new)
+    (before, described), (now, other) = _stated(old), _stated(new)
     if before is not None and now is not None and before != now:
         yield MessageDifference("specificationVersion", str(before), str(now))
     if described is not None and other is not None:
@@ -57,7 +57,7 @@ def _of_others(old: Model, new: Model) -> Iterator[MessageDifference]:
         yield from (each for each in found if each.path != _ADDED or EMPTY not in each)
 
 
-def _said(model: Model) -> tuple[int | None, ModelDescription | None]:
+def _stated(model: Model) -> tuple[int | None, ModelDescription | None]:
     """Return the specification version and the description of a model; None for an unknown one."""
     if model.spec is not None:
         return model.spec.specificationVersion, model.spec.description

@@ -125,13 +125,13 @@ class Difference:
         return "".join([own, *texts])
 
 
-_SAID = ("same", "old", "new", "notes", "changes", "functions", "weights", "models")
+_JSON_FIELDS = ("same", "old", "new", "notes", "changes", "functions", "weights", "models")
 """The fields of a Difference in its JSON form."""
 
 
 def _fields(thing: Json) -> Iterable[str]:
     """Return the names of the fields of an object in JSON, the operations of a block by kind."""
-    names = [*(_SAID if isinstance(thing, Difference) else field_names(thing))]
+    names = [*(_JSON_FIELDS if isinstance(thing, Difference) else field_names(thing))]
     if isinstance(thing, BlockDifference):
         names[names.index("operations") :] = ["added", "removed", "changed", "moved"]
     return names

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from miltext.diffing.difference import Difference
     from miltext.diffing.lining_up import Texts
-    from miltext.diffing.report import At, Told
+    from miltext.diffing.report import At, ReportEntry
 
 KINDS = {**ROWS, "#": "note", "@": "head", "": "detail"}
 """The class of an element by its sign."""
@@ -96,7 +96,7 @@ class _Page:
             yield f"<p>{escape(report.verdict)}</p>\n"
         yield from self._list(report.found)
 
-    def _list(self, findings: Sequence[Told]) -> Iterator[str]:
+    def _list(self, findings: Sequence[ReportEntry]) -> Iterator[str]:
         """Yield findings as lists, and rows as tables; a long list is folded."""
         for is_row, group in groupby(findings, lambda each: len(each.words) > 1):
             listed = [*group]
@@ -106,27 +106,27 @@ class _Page:
             if listed[shown:]:
                 yield f"<details><summary>{len(listed) - shown} more</summary>\n{draw(listed[shown:])}</details>\n"
 
-    def _entries(self, findings: Sequence[Told]) -> str:
+    def _entries(self, findings: Sequence[ReportEntry]) -> str:
         return f'<ul class="told">\n{"".join(map(self._entry, findings))}</ul>\n'
 
-    def _table(self, findings: Sequence[Told]) -> str:
+    def _table(self, findings: Sequence[ReportEntry]) -> str:
         heads = "".join(f"<th>{column}</th>" for column in COLUMNS)
         return f'<div class="table"><table><tr>{heads}</tr>\n{"".join(map(self._row, findings))}</table></div>\n'
 
-    def _entry(self, finding: Told) -> str:
+    def _entry(self, finding: ReportEntry) -> str:
         entry, place = self._enter(finding.at)
         sign = f'<b title="{SIGNS[finding.sign]}">{escape(finding.sign)}</b> ' if finding.sign.strip("@") else ""
         inner = "".join(self._list(finding.inner)) if finding.inner else ""
         kind, text = KINDS[finding.sign], escape(visible(finding.words[0]), quote=False)
         return f'<li class="{kind}"{entry}>{sign}<span>{text}</span>{place}{inner}</li>\n'
 
-    def _row(self, finding: Told) -> str:
+    def _row(self, finding: ReportEntry) -> str:
         entry, place = self._enter(finding.at)
         first, *others = [escape(visible(word), quote=False) for word in finding.words]
         cells = "".join(f"<td>{word}</td>" for word in others)
         return f'<tr class="{KINDS[finding.sign]}"{entry}><td>{first}{place}</td>{cells}</tr>\n'
 
-    def _find(self, findings: Sequence[Told]) -> None:
+    def _find(self, findings: Sequence[ReportEntry]) -> None:
         """Find the rows with their own entries."""
         for each in findings:
             self._find(each.inner)

@@ -19,7 +19,7 @@ from miltext.syntax.literals import visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from miltext.diffing.report import DiffReport, Told
+    from miltext.diffing.report import DiffReport, ReportEntry
 
 LIMIT = 65_536
 """The greatest number of characters in a comment on GitHub, whose error is "Body is too long (maximum is 65536
@@ -119,16 +119,16 @@ def _parts(report: DiffReport) -> Iterator[_Section]:
     """Yield the heading with the counts, the parts that could not be compared, and then the findings by part."""
     heading = f"### {code(report.old)} → {code(report.new)}\n\n"
     if report.same is False:
-        counts = [f"- {code(what)}: {said(much)}\n" for what, much in report.counts]
+        counts = [f"- {code(what)}: {escaped(much)}\n" for what, much in report.counts]
         yield _Section(heading, tuple(counts))
     else:
         verdict = report.verdict
         yield _Section(heading, (f"{verdict[0].upper()}{verdict[1:]}.\n",))
-    yield from _told(report.notes)
-    yield from _told(report.found)
+    yield from _sections(report.notes)
+    yield from _sections(report.found)
 
 
-def _told(findings: Iterable[Told], title: str = "") -> Iterator[_Section]:
+def _sections(findings: Iterable[ReportEntry], title: str = "") -> Iterator[_Section]:
     """Yield the parts of the findings below a title: findings with their own parts, a table, and fenced lines."""
     for has_parts, group in groupby(findings, lambda each: each.sign == "@" and bool(each.inner)):
         if not has_parts:
@@ -139,10 +139,10 @@ def _told(findings: Iterable[Told], title: str = "") -> Iterator[_Section]:
             if any(len(row.words) > 1 for row in each.inner):
                 yield _table(each.inner, head)
             else:
-                yield from _told(each.inner, head)
+                yield from _sections(each.inner, head)
 
 
-def _fence(findings: Sequence[Told], title: str) -> _Section:
+def _fence(findings: Sequence[ReportEntry], title: str) -> _Section:
     """Return lines in the colours of a diff, each with its sign at its beginning."""
     lines = [f"{sign.strip('@') or ' '} {INDENT * depth}{visible(text)}\n" for depth, sign, text in flat(findings)]
     runs = [len(run) for line in lines for run in re.findall("`+", line)]
@@ -150,11 +150,11 @@ def _fence(findings: Sequence[Told], title: str) -> _Section:
     return _folding(title, _Section(f"{fence}diff\n", tuple(lines), f"{fence}\n", True))
 
 
-def _table(findings: Sequence[Told], title: str) -> _Section:
+def _table(findings: Sequence[ReportEntry], title: str) -> _Section:
     """Return rows of a table; a line among them is a row with one cell."""
     head = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|\n"
     rows = [
-        [code(words[0]), code(words[1]), said(words[2])] if len(words) > 1 else [*words, "", ""]
+        [code(words[0]), code(words[1]), escaped(words[2])] if len(words) > 1 else [*words, "", ""]
         for _, words, _, _ in findings
     ]
     return _folding(title, _Section(head, tuple([f"| {' | '.join(row)} |\n" for row in rows])))
@@ -166,7 +166,7 @@ def _folding(title: str, part: _Section) -> _Section:
         summary = f"{html_code(title)}, " if title else ""
         opening = f"\n<details><summary>{summary}{tally(len(part.lines), 'line')}</summary>\n\n"
         return replace(part, opening=f"{opening}{part.opening}", closing=f"{part.closing}\n</details>\n")
-    head = f"**{said(title)}**\n\n" if title else ""
+    head = f"**{escaped(title)}**\n\n" if title else ""
     return replace(part, opening=f"\n{head}{part.opening}")
 
 
@@ -184,6 +184,6 @@ def html_code(text: str) -> str:
     return f"<code>{escape(visible(text), quote=False).translate(_ENTITIES)}</code>"
 
 
-def said(text: str) -> str:
+def escaped(text: str) -> str:
     """Return words unchanged, or as code if Markdown could change their meaning."""
     return text if _WORDS.fullmatch(text) else code(text)

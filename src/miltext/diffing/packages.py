@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from miltext.diffing.structure import Change
-    from miltext.models.manifest import Item
+    from miltext.models.manifest import PackageItem
     from miltext.models.model import Model
     from miltext.models.overlays import Overlays
 
@@ -68,8 +68,8 @@ def _items(package: Model) -> Facts:
     return found
 
 
-def _files(data: Path, item: Item) -> Facts:
-    """Return the facts of the files of an item; of a place that cannot be followed, the reason."""
+def _files(data: Path, item: PackageItem) -> Facts:
+    """Return the facts of an item's files by their paths, or the reason why the item cannot be read."""
     try:
         place = within(data, item.path)
         names = files_below(place, ()) if place.is_dir() else []

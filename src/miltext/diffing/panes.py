@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 RENAMED = "="
 """The mark of two lines with only irrelevant differences: names of values, places of weights, and tools."""
 
-_TOLD_AT_USES = (DIFFERENT, REMOVED, ADDED)
+_REPORTED_AT_USES = (DIFFERENT, REMOVED, ADDED)
 """The marks of a constant's row for constants reported at their uses."""
 
 
@@ -143,7 +143,7 @@ class Panes:
             for value in node.operands if node else ():
                 place = self._defined[side].get(value)
                 if value.is_constant and place is not None:
-                    yield from [place] if self.rows[place].mark in _TOLD_AT_USES else []
+                    yield from [place] if self.rows[place].mark in _REPORTED_AT_USES else []
 
     def links(self, row: PaneRow, side: int) -> Mapping[str, int]:
         """Return the rows of the values that an operation takes, by their names."""

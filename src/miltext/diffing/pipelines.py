@@ -27,7 +27,7 @@ def compare_pipelines(old: Model, new: Model, how: How, above: tuple[str, str] =
     inner = [each for _, each in found if each is not None]
     models = [_model(pair, each) for pair, each in found if each is None or each.same is False]
     notes = tuple(note for each in inner for note in each.notes)
-    changes = (*_names_of_nobody(old, new), *changes_around(old, new, how))
+    changes = (*_extra_names(old, new), *changes_around(old, new, how))
     if not (changes or models):
         changes = (*_empty_names(old, new),)
     complete = all(each.complete for each in inner)
@@ -38,7 +38,7 @@ def _stages(pipeline: Model, above: str) -> list[Stage]:
     return [Stage(f"{above}{index}", each) for index, each in enumerate(pipeline.models)]
 
 
-def _names_of_nobody(old: Model, new: Model) -> Iterator[Change]:
+def _extra_names(old: Model, new: Model) -> Iterator[Change]:
     """Yield the differences in the extra names of pipelines, which belong to no model."""
     was, now = [[*map(quote, each.pipeline_names[len(each.models) :])] for each in (old, new)]
     if was != now:

@@ -25,7 +25,7 @@ from miltext.diffing.telling import (
     model_title,
     move_text,
     rename_text,
-    told_renames,
+    shown_renames,
     weight_words,
     weights_summary,
 )
@@ -54,7 +54,7 @@ name. An index is of the new program; an index after `-` belongs to an operation
 """
 
 
-class Told(NamedTuple):
+class ReportEntry(NamedTuple):
     """One finding: its sign, its words, the findings below it, and its place in the texts.
 
     Several `words` are the columns of a row.
@@ -62,7 +62,7 @@ class Told(NamedTuple):
 
     sign: str
     words: tuple[str, ...]
-    inner: tuple[Told, ...] = ()
+    inner: tuple[ReportEntry, ...] = ()
     at: At = ()
 
 
@@ -75,20 +75,20 @@ class DiffReport(NamedTuple):
     new: str
     same: bool | None
     verdict: str
-    notes: tuple[Told, ...]
-    found: tuple[Told, ...]
+    notes: tuple[ReportEntry, ...]
+    found: tuple[ReportEntry, ...]
     counts: tuple[tuple[str, str], ...]
 
 
 def report(difference: Difference, *, full: bool) -> DiffReport:
     """Return the findings of a Difference; long lists are cut unless `full`."""
-    notes = tuple([Told("#", (note,)) for note in difference.notes])
+    notes = tuple([ReportEntry("#", (note,)) for note in difference.notes])
     found = tuple(_found(difference, sys.maxsize if full else LISTED, ""))
     head = difference.old, difference.new, difference.same, difference.verdict
     return DiffReport(*head, notes, found, tuple(counts(difference)))
 
 
-def _found(difference: Difference, limit: int, model: str) -> Iterator[Told]:
+def _found(difference: Difference, limit: int, model: str) -> Iterator[ReportEntry]:
     """Yield all differences in the model at a path."""
     yield from _changes(difference.changes)
     for function in difference.functions:
@@ -98,7 +98,7 @@ def _found(difference: Difference, limit: int, model: str) -> Iterator[Told]:
         kind = "" if each.difference else f": {each.type}"
         path = path_of(each, model)
         inner = tuple(_found(each.difference, limit, path)) if each.difference else ()
-        yield Told(
+        yield ReportEntry(
             _SIGNS[each.status], (f"model {model_title(each)}{kind}",), inner, (path,) if each.difference else ()
         )
 
@@ -108,71 +108,71 @@ def path_of(model: ModelDifference, above: str) -> str:
     return f"{above}/{model.place}"
 
 
-def _changes(changes: Sequence[Change], at: At = ()) -> Iterator[Told]:
+def _changes(changes: Sequence[Change], at: At = ()) -> Iterator[ReportEntry]:
     """Yield the changes outside of operations."""
     for change in changes:
         sign = "+" if change.old is None else "-" if change.new is None else "~"
-        yield Told(sign, (change_text(change, with_kind=True),), at=at)
+        yield ReportEntry(sign, (change_text(change, with_kind=True),), at=at)
 
 
 # ---- functions
 
 
-def _function(function: FunctionDifference, limit: int, model: str) -> Told:
+def _function(function: FunctionDifference, limit: int, model: str) -> ReportEntry:
     at = (model, "function", function.name)
     inner = [*_changes(function.changes, at), *_renames(function.renamed, limit, at)]
     for block in function.blocks:
         if len(function.blocks) > 1 or block.status != "changed":
             inner.append(_heading(block))
         inner += _block(block, (model, "operation", function.name, block.place), limit)
-    return Told(_SIGNS[function.status], (function_text(function),), tuple(inner), at)
+    return ReportEntry(_SIGNS[function.status], (function_text(function),), tuple(inner), at)
 
 
-def _heading(block: BlockDifference) -> Told:
-    return Told(_SIGNS[block.status], (f"block {block.place}",))
+def _heading(block: BlockDifference) -> ReportEntry:
+    return ReportEntry(_SIGNS[block.status], (f"block {block.place}",))
 
 
-def _block(block: BlockDifference, at: At, limit: int) -> Iterator[Told]:
+def _block(block: BlockDifference, at: At, limit: int) -> Iterator[ReportEntry]:
     yield from _changes(block.changes, (at[0], "function", at[2]))
     for operation in block.operations:
         yield _operation(operation, at, limit)
     yield from _renames(block.renamed, limit, at)
 
 
-def _operation(operation: OperationDifference, at: At, limit: int) -> Told:
+def _operation(operation: OperationDifference, at: At, limit: int) -> ReportEntry:
     if isinstance(operation, MovedOperations):
-        return Told(">", (move_text(operation),), at=(*at, str(operation.new_index)))
+        return ReportEntry(">", (move_text(operation),), at=(*at, str(operation.new_index)))
     if isinstance(operation, RemovedOperation):
-        return Told("-", (operation.text,), at=(*at, f"-{operation.index}"))
+        return ReportEntry("-", (operation.text,), at=(*at, f"-{operation.index}"))
     if isinstance(operation, ChangedOperation):
         return _changed(operation, (*at, str(operation.new_index)), limit)
-    return Told("+", (operation.text,), at=(*at, str(operation.index)))
+    return ReportEntry("+", (operation.text,), at=(*at, str(operation.index)))
 
 
-def _changed(operation: ChangedOperation, at: At, limit: int) -> Told:
-    changes = [Told("", (change_text(change),)) for change in operation.changes]
+def _changed(operation: ChangedOperation, at: At, limit: int) -> ReportEntry:
+    changes = [ReportEntry("", (change_text(change),)) for change in operation.changes]
     blocks = [
         _heading(block)._replace(inner=tuple(_block(block, (*at, block.place), limit))) for block in operation.blocks
     ]
-    return Told("~", (changed_text(operation),), (*changes, *blocks), at)
+    return ReportEntry("~", (changed_text(operation),), (*changes, *blocks), at)
 
 
-def _renames(renamed: Sequence[Rename], limit: int, at: At) -> Iterator[Told]:
-    shown = told_renames(renamed)
+def _renames(renamed: Sequence[Rename], limit: int, at: At) -> Iterator[ReportEntry]:
+    shown = shown_renames(renamed)
     for rename in shown[:limit]:
-        yield Told("=", (rename_text(rename),), at=(at[0], "value", at[2], rename.of))
+        yield ReportEntry("=", (rename_text(rename),), at=(at[0], "value", at[2], rename.of))
     yield from _more(shown, limit)
 
 
-def _more(listed: Sequence[object], limit: int) -> Iterator[Told]:
+def _more(listed: Sequence[object], limit: int) -> Iterator[ReportEntry]:
     if len(listed) > limit:
-        yield Told("=", (f"and {len(listed) - limit} more of {len(listed)}; --full lists all",))
+        yield ReportEntry("=", (f"and {len(listed) - limit} more of {len(listed)}; --full lists all",))
 
 
 # ---- weights
 
 
-def _weights(weights: WeightDifference, limit: int, model: str) -> Iterator[Told]:
+def _weights(weights: WeightDifference, limit: int, model: str) -> Iterator[ReportEntry]:
     """Yield the weights, if any differ; a cut list begins with the most different ones."""
     if not weights.changed:
         return
@@ -181,7 +181,7 @@ def _weights(weights: WeightDifference, limit: int, model: str) -> Iterator[Told
         listed.sort(key=lambda weight: weight.measure.snr or 0 if weight.measure else 0)
     several = len({weight.function for weight in listed}) > 1
     rows = [
-        Told("~", weight_words(weight, several), at=(model, "value", weight.function, weight.operation))
+        ReportEntry("~", weight_words(weight, several), at=(model, "value", weight.function, weight.operation))
         for weight in listed[:limit]
     ]
-    yield Told("@", (f"weights: {weights_summary(weights)}",), (*rows, *_more(listed, limit)))
+    yield ReportEntry("@", (f"weights: {weights_summary(weights)}",), (*rows, *_more(listed, limit)))

@@ -38,7 +38,7 @@ same.
 USES = 3
 """Number of arguments named among the users of a constant."""
 
-_TOLD = {"operation", "type", "outputs", "blocks"}
+_TITLED = {"operation", "type", "outputs", "blocks"}
 """The kinds of changes of an operation with their own title; arguments and attributes have names."""
 
 
@@ -71,7 +71,7 @@ def changed_text(operation: ChangedOperation) -> str:
 
 def change_text(change: Change, with_kind: bool = False) -> str:
     """Return `strides: [1, 1] -> [2, 2]`."""
-    kind = change.kind if with_kind or change.kind in _TOLD else ""
+    kind = change.kind if with_kind or change.kind in _TITLED else ""
     what = " ".join(filter(None, (kind, change.name)))
     if change.old is None or change.new is None:
         status = "" if with_kind else " added" if change.old is None else " removed"
@@ -96,7 +96,7 @@ def apart(measure: TensorDistance) -> str:
     return f"{text}, max {measure.maximum:.3g}, mean {measure.mean:.3g}, SNR {measure.snr:.1f} dB"
 
 
-def told_renames(renamed: Sequence[Rename]) -> list[Rename]:
+def shown_renames(renamed: Sequence[Rename]) -> list[Rename]:
     """Return the renames to show, without renames of operations whose values were renamed."""
     named = {rename.new for rename in renamed if rename.kind != "name"}
     return [each for each in renamed if each.kind != "name" or named.isdisjoint(each.of.split(", "))]
@@ -172,11 +172,11 @@ def count_line(what: str, counted: str) -> str:
 def _summary(function: FunctionDifference) -> str:
     if function.status != "changed":
         return f"{function.status}, {tally(function.operations, 'operation')}"
-    found = Counter(renamed=len(told_renames(function.renamed)))
+    found = Counter(renamed=len(shown_renames(function.renamed)))
     for block in [each for outer in function.blocks for each in outer.walk()]:
         found.update(added=len(block.added), removed=len(block.removed), changed=len(block.changed))
         found.update(moved=sum(len(move.names) for move in block.moved))
-        found.update(renamed=len(told_renames(block.renamed)), other=len(block.changes))
+        found.update(renamed=len(shown_renames(block.renamed)), other=len(block.changes))
     parts = [] if function.name == function.old_name else [f"renamed from {function.old_name}"]
     nouns = {**dict.fromkeys(("added", "removed", "changed", "moved"), "operation"), "renamed": "value"}
     parts += [f"{tally(found[kind], noun)} {kind}" for kind, noun in nouns.items() if found[kind]]

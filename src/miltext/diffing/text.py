@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import visible
-from miltext.diffing.report import Told
+from miltext.diffing.report import ReportEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,9 +23,14 @@ def render_text(report: DiffReport, color: bool) -> str:
     """Return a DiffReport as lines."""
     findings = report.notes
     if report.same is False:
-        findings = (Told("@", (f"--- {report.old}",)), Told("@", (f"+++ {report.new}",)), *findings, *report.found)
+        findings = (
+            ReportEntry("@", (f"--- {report.old}",)),
+            ReportEntry("@", (f"+++ {report.new}",)),
+            *findings,
+            *report.found,
+        )
     else:
-        findings = (*findings, Told("", (report.verdict,)))
+        findings = (*findings, ReportEntry("", (report.verdict,)))
     return written(findings, color)
 
 
@@ -34,7 +39,7 @@ def _safe(text: str) -> str:
     return text if text.isprintable() else visible(text)
 
 
-def written(findings: Sequence[Told], color: bool) -> str:
+def written(findings: Sequence[ReportEntry], color: bool) -> str:
     """Return findings as lines, each in the colour of its sign if `color`; a heading has no sign in its line."""
     lines = [
         (sign, f"{INDENT * depth}{sign.strip('@')}{' ' * (sign not in ('@', ''))}{_safe(text)}")
@@ -43,7 +48,7 @@ def written(findings: Sequence[Told], color: bool) -> str:
     return "".join(f"\x1b[{COLORS[sign]}m{line}\x1b[0m\n" if color and sign else f"{line}\n" for sign, line in lines)
 
 
-def flat(findings: Sequence[Told], depth: int = 0) -> Iterator[tuple[int, str, str]]:
+def flat(findings: Sequence[ReportEntry], depth: int = 0) -> Iterator[tuple[int, str, str]]:
     """Yield the depth, the sign and the text of each finding and of the findings below it, rows in columns."""
     rows = [each.words for each in findings if len(each.words) > 1]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

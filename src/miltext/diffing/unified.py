@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.diffing.lining_up import EQUAL, LOOSE
 from miltext.diffing.spelling import SHOWN
-from miltext.diffing.telling import change_text, model_title, rename_text, told_renames
+from miltext.diffing.telling import change_text, model_title, rename_text, shown_renames
 from miltext.pairing.sequences import common, merged
 from miltext.printing.tensors import Style
 from miltext.syntax.programs import own_copy
@@ -111,7 +111,7 @@ def render_unified(difference: Difference, lines: Iterable[Line], *, are_renamed
             head.append(f"renamed: {function.old_name} -> {function.name} (function)")
         blocks = [each for block in function.blocks for each in block.walk()]
         renamed = [*function.renamed, *(rename for block in blocks for rename in block.renamed)]
-        head += [f"renamed: {rename_text(rename)}" for rename in told_renames(renamed)]
+        head += [f"renamed: {rename_text(rename)}" for rename in shown_renames(renamed)]
     head += [f"{model.status}: model {model_title(model)}" for model in difference.models if not model.difference]
     shown = [f"# {line}" for line in head]
     found = list(hunks([*lines]))

@@ -142,7 +142,7 @@ def _held(contents: ProgramContents, value: Value) -> str:
     blob = contents.blob(value)
     if blob is not None:
         return f"{blob.count} elements of {blob.dtype.name}, sha256:{blob.digest()[:DIGITS]}"
-    data = contents.said(value, value.SerializeToString(deterministic=True))
+    data = contents.comparable_wire(value, value.SerializeToString(deterministic=True))
     return f"sha256:{sha256(data).hexdigest()[:DIGITS]}"
 
 

@@ -92,7 +92,7 @@ def build_as_chosen(source: Model, output: Path, choices: BuildChoices) -> list[
     whole, found = draft.model, draft.findings
     if choices.check:
         judge_draft(found, source, choices)
-    with draft.telling():
+    with draft.relocating():
         new = prepare(whole, output, choices)
         judged = judge_contract(new, whole, output, choices)
-        return [*found, *draft.told(judged), *write(new, whole, output, choices)]
+        return [*found, *draft.relocated(judged), *write(new, whole, output, choices)]

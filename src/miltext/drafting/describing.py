@@ -42,5 +42,5 @@ def _of_whole(model: Model, described: Callable[[Model], str]) -> str:
         if draft is None:
             raise
     whole = draft.model
-    with draft.telling():
+    with draft.relocating():
         return described(whole)

@@ -120,7 +120,7 @@ class Draft:
         if not self._steps:
             return self.text
         whole = self._steps[-1].text
-        if left := errors_in(without_ignored(self.text, self.told(errors_in(check(whole, path=self.path))))):
+        if left := errors_in(without_ignored(self.text, self.relocated(errors_in(check(whole, path=self.path))))):
             raise ParseError(left, text=self.text, path=self.path)
         return whole
 
@@ -141,25 +141,27 @@ class Draft:
         model.model_path = self._source.model_path if self._source else None
         return model
 
-    def told(self, found: list[Diagnostic]) -> list[Diagnostic]:
+    def relocated(self, found: list[Diagnostic]) -> list[Diagnostic]:
         """Return diagnostics of the whole text, with places in the draft."""
         for step in reversed(self._steps):
-            found = step.told(found)
+            found = step.relocated(found)
         return found
 
-    def telling(self) -> AbstractContextManager[None]:
+    def relocating(self) -> AbstractContextManager[None]:
         """Report errors that a `with` block finds in the whole text at their places in the draft."""
-        return _told_in(self.text, self.whole, self.told)
+        return _relocating_in(self.text, self.whole, self.relocated)
 
 
 @contextmanager
-def _told_in(text: str, whole: str | None, told: Callable[[list[Diagnostic]], Iterable[Diagnostic]]) -> Iterator[None]:
+def _relocating_in(
+    text: str, whole: str | None, relocated: Callable[[list[Diagnostic]], Iterable[Diagnostic]]
+) -> Iterator[None]:
     """Report errors that a `with` block finds in the `whole` text at their places in the original text."""
     try:
         yield
     except MiltextError as failure:
         if failure.text == whole:
-            failure.diagnostics, failure.text = [*told(failure.diagnostics)], text
+            failure.diagnostics, failure.text = [*relocated(failure.diagnostics)], text
         raise
 
 
@@ -211,7 +213,7 @@ def complete(text: str, path: str | None = None, asked: Collection[str] = ()) ->
 def complete_anew(text: str, path: str | None = None, asked: Collection[str] = ()) -> Completed:
     """Complete a text as `complete` does, with all types of outputs that follow inferred anew."""
     retyped = Draft(text, path).retyped()
-    with _told_in(text, retyped.written.text, retyped.written.told):
+    with _relocating_in(text, retyped.written.text, retyped.written.relocated):
         whole, found = complete(retyped.written.text, path, asked)
     return Completed(whole, _found_anew(retyped, found))
 
@@ -238,6 +240,6 @@ def _found_anew(retyped: Retyped, found: list[Diagnostic]) -> list[Diagnostic]:
     Errors name the constants to change, if they were made for other sizes.
     """
     read = retyped.read
-    kept = read.told(located(retyped.kept, read.root) if read.root is not None else [])
+    kept = read.relocated(located(retyped.kept, read.root) if read.root is not None else [])
     explained = check_read(read, retyped.types, retyped.arrays, retyped.baked).diagnostics if errors_in(found) else []
-    return in_order([*kept, *(explained if errors_in(explained) else retyped.written.told(found))])
+    return in_order([*kept, *(explained if errors_in(explained) else retyped.written.relocated(found))])

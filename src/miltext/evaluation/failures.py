@@ -41,7 +41,7 @@ class OperationFailure(MiltextError):
     def locate(self, subject: Subject) -> None:
         """Locate the error in the text of the program that ran."""
         self.path = subject.name
-        self.diagnostics, self.text = subject.told(
+        self.diagnostics, self.text = subject.located(
             [Finding(self.step.path, codes.NO_RESULT, self.diagnostics[0].message)]
         )
 
@@ -83,7 +83,7 @@ def refuse_unreadable(subject: Subject, plan: Plan, constants: Constants) -> Non
         return
     reported = []
     for path, problem in first.values():
-        (found,), text = subject.told([Finding(path, problem.code, problem.message)])
+        (found,), text = subject.located([Finding(path, problem.code, problem.message)])
         reported.append(found._replace(notes=problem.notes))
     kind = MiltextError if any(each.code == codes.NO_RESULT for each in reported) else WeightsError
     raise kind(reported, text=text, path=subject.name)

@@ -113,7 +113,7 @@ class Intake:
         array = _read(called, value, type, feature)
         if not array.shape and type.shape and all(size == 1 for size in type.shape):
             array = array.reshape([1] * len(type.shape))  # a single number is taken for any shape of one element
-        with _telling_of_scaling(value, feature):
+        with _suggesting_scaling(value, feature):
             refuse_shape(called, array.shape, type, feature)
         array = _carried(called, array, type.dtype)
         if not allow_nan:
@@ -214,7 +214,7 @@ def _reshaping(shape: tuple[int, ...], type: TensorType) -> str:
 
 
 @contextmanager
-def _telling_of_scaling(value: Carried, feature: Feature) -> Iterator[None]:
+def _suggesting_scaling(value: Carried, feature: Feature) -> Iterator[None]:
     """Replace the way out of a wrong shape for a picture."""
     try:
         yield

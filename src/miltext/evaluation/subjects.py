@@ -81,13 +81,13 @@ class Subject:
         """Raise MiltextError with the findings that no comment in the text ignores, if any."""
         if not findings:
             return
-        reported, text = self.told(findings)
+        reported, text = self.located(findings)
         if text is not None and text == self._text:
             reported = [each for each in without_ignored(text, reported) if each.severity == "error"]
         if reported:
             raise MiltextError(reported, text=text, path=self.name)
 
-    def told(self, findings: Collection[Finding]) -> Checked:
+    def located(self, findings: Collection[Finding]) -> Checked:
         """Return diagnostics of findings, with the text that their spans point into.
 
         It is the draft or the text from which the program was read, else the output of `print`.
@@ -99,7 +99,7 @@ class Subject:
         reported = located(findings, root)
         if self.draft is None or self.model is None:
             return Checked(reported, self._printed)
-        return Checked(self.draft.told(reported), self.model.text)
+        return Checked(self.draft.relocated(reported), self.model.text)
 
     @cached_property
     def _text(self) -> str | None:
@@ -166,7 +166,7 @@ def _of_model(model: Model, folder: Path | None) -> Subject:
 def _of_draft(draft: Draft, model: Model, folder: Path | None) -> Subject:
     """Return a draft after its completion; the arrays that it names are stored in a weight file that lasts as long."""
     whole = draft.model
-    with draft.telling():
+    with draft.relocating():
         try:
             return Subject(whole.program, folder or model.model_path, model, draft)
         except ParseError as failure:

@@ -70,13 +70,19 @@ class Border:
         for value in self._planned.new:
             if not can_take(value.type):
                 message = f"`{value.name}` is {_named(value.type)}, which cannot be an input of a model"
-                notes = [*self._takeable(value.name), *self._cast(value, "take {} in the text, and `cast` that to {}")]
+                notes = [
+                    *self._takeable(value.name),
+                    *self._cast(value, "declare it as {} in the text, and `cast` it to {}"),
+                ]
                 yield refusal(codes.IMPOSSIBLE_PART_INPUT, message, None, *notes)
         for value in self._planned.given:
             maker = self._values[value.name].maker
             if not can_give(value.type) and (maker is None or maker.type != OF_CLASSES):
                 message = f"`{value.name}` is {_named(value.type)}, which cannot be an output of a model"
-                notes = [*self._givable(value.name), *self._cast(value, "`cast` it to {} in the text, and name that")]
+                notes = [
+                    *self._givable(value.name),
+                    *self._cast(value, "`cast` it to {} in the text, and name the output of the `cast`"),
+                ]
                 yield refusal(codes.IMPOSSIBLE_PART_OUTPUT, message, None, *notes)
 
     def _takeable(self, name: str) -> Iterator[Note]:
@@ -120,7 +126,7 @@ class Border:
         if not isinstance(known, TensorType) or len(known.shape) > MOST_DIMENSIONS:
             return
         if known.dtype in ELEMENTS:
-            yield Note(f"or take {spelled(known._replace(shape=(1,)))} in the text, and `squeeze` that")
+            yield Note(f"or declare it as {spelled(known._replace(shape=(1,)))} in the text, and `squeeze` it")
             return
         cast = signature("cast", self._opset)
         if cast is not None and known.dtype in cast.dtypes("x"):

@@ -68,7 +68,7 @@ class _ExtractRequest(ExtractOptions):
 
 
 @taking(_ExtractRequest)
-def extract(asked: _ExtractRequest) -> list[Diagnostic]:
+def extract(request: _ExtractRequest) -> list[Diagnostic]:
     """Write the part of a model that computes some `values` from the `inputs`; return the warnings.
 
     `output` is an `.mlpackage`, `.mlmodel` or `.mlmodelc`; or a `.mil` for a text, which keeps comments and layout of
@@ -84,18 +84,20 @@ def extract(asked: _ExtractRequest) -> list[Diagnostic]:
     Raise ModelError: MIL430 for an unknown name, MIL446 for an impossible input, MIL447 for an input that no value
     needs, MIL448 for an impossible output.
     """
-    wanted, function, output = wanted_values(asked.values, asked.inputs), asked.function, Path(asked.output)
-    whole = open_model(asked.model) if isinstance(asked.model, str | os.PathLike) else asked.model
-    source = model_with(whole, wanted, asked.stage)
+    wanted, function, output = wanted_values(request.values, request.inputs), request.function, Path(request.output)
+    whole = open_model(request.model) if isinstance(request.model, str | os.PathLike) else request.model
+    source = model_with(whole, wanted, request.stage)
     if output.suffix.lower() == ".mil":
-        return _write_text(source, wanted, function, output, asked.force)
+        return _write_text(source, wanted, function, output, request.force)
     reported: list[Diagnostic] = []
     choices = BuildChoices.of(
-        asked,
+        request,
         original=source if source.kind in WITH_DESCRIPTION else None,
-        ranges={**_that_follow(source, wanted, function), **(asked.ranges or {})},
+        ranges={**_that_follow(source, wanted, function), **(request.ranges or {})},
         prune_weights=True,
-        edit=partial(_edit, _Asked(wanted, function, asked.check, source.specification_version or 0, reported)),
+        edit=partial(
+            _edit, _RequestedPart(wanted, function, request.check, source.specification_version or 0, reported)
+        ),
     )
     built = build_as_chosen(source, output, choices)
     return [*reported, *(each for each in built if each.code != codes.UNUSED_WEIGHTS or each.notes)]
@@ -188,24 +190,26 @@ def _read(source: Model) -> tuple[str | None, Program, list[Diagnostic]]:
     return (*_read(draft.model)[:2], draft.findings)
 
 
-class _Asked(NamedTuple):
-    """The requested part of a model of a specification version: values of a function. Warnings are added to `told`."""
+class _RequestedPart(NamedTuple):
+    """The requested part of a model of a specification version: values of a function. Warnings are collected in
+    `warnings`.
+    """
 
     wanted: Wanted
     function: str | None
     check: bool
     version: int
-    told: list[Diagnostic]
+    warnings: list[Diagnostic]
 
 
 @with_room
-def _edit(asked: _Asked, program: Program, arrays: dict[str, InType]) -> dict[str, InType]:
+def _edit(request: _RequestedPart, program: Program, arrays: dict[str, InType]) -> dict[str, InType]:
     """Reduce a program to the part; return its arrays, which must be stored."""
-    planned = plan(program, asked.wanted, asked.function)
-    for fault in Border(planned).faults() if asked.check else ():
+    planned = plan(program, request.wanted, request.function)
+    for fault in Border(planned).faults() if request.check else ():
         raise fault
-    version = max(asked.version, specification_of(program.functions[planned.function].opset))
-    asked.told.extend([*_left_out(planned), *_inputless(planned, version)])
+    version = max(request.version, specification_of(program.functions[planned.function].opset))
+    request.warnings.extend([*_left_out(planned), *_inputless(planned, version)])
     program.CopyFrom(as_planned(planned))
     named = {held.value.blobFileValue.fileName for held in blob_values(program)}
     return {name: array for name, array in arrays.items() if name in named}
@@ -229,6 +233,7 @@ def _left_out(planned: PartPlan) -> list[Diagnostic]:
     opsets = listed([opset_text(each) for each in planned.left_out])
     return [
         warning(
-            codes.LEFT_OUT_OF_PART, f"the block of `{planned.function}` for {opsets} does not have the values: left out"
+            codes.LEFT_OUT_OF_PART,
+            f"the block of `{planned.function}` for {opsets} is left out, as it does not have the values",
         )
     ]

@@ -290,7 +290,9 @@ class Call:
         return allowed
 
     def dtype(self, name: str) -> str:
-        """Choose the data type of a constant: its domain's if there is one; for floats, the type of other floats."""
+        """Choose the data type of a constant: the data type of its domain, if it has one; for floats, the type of other
+        floats.
+        """
         parameter = self.parameter(name)
         bound = self.dtypes.get(parameter.domain or "")
         if parameter.domain is None and parameter.dtypes == FLOATS:

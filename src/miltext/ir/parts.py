@@ -298,7 +298,7 @@ class Op:
     def remove(self) -> None:
         """Remove the operation with its blocks. Raise GraphError if an output is used outside of it."""
         for value in self.outputs:
-            if any(not _is_inside(use.user, self) for use in value.uses):
+            if any(use.user is self or self not in _around(use.user) for use in value.uses):
                 raise GraphError(f"`{value.name}` is still used: replace its uses before its operation is removed")
         self.detach()
         self.release()
@@ -318,8 +318,20 @@ class Op:
 
     def detach(self) -> None:
         """Take the operation out of its block, with its operands, to insert it elsewhere."""
-        if self.block is not None:
-            self.block.unlink(self)
+        block = self.block
+        if block is None:
+            return
+        block.touch()
+        if self.previous is None:
+            block.first = self.next
+        else:
+            self.previous.next = self.next
+        if self.next is None:
+            block.last = self.previous
+        else:
+            self.next.previous = self.previous
+        self.block = self.next = self.previous = None
+        block.is_rebuilt = True
 
     def walk(self) -> Iterator[Op]:
         """Yield the operations inside the blocks, each before those inside it."""
@@ -436,14 +448,7 @@ class Block:
 
     def holding(self, user: Op | Block) -> Op | None:
         """Return the block's own operation that is or contains a user; None for the block itself, and outside of it."""
-        while user is not self:
-            outer = user.owner if isinstance(user, Block) else user.block
-            if outer is self:
-                return user if isinstance(user, Op) else None
-            if not isinstance(outer, Op | Block):
-                return None
-            user = outer
-        return None
+        return next((each for each in _around(user) if isinstance(each, Op) and each.block is self), None)
 
     def made(self) -> Iterator[Value]:
         """Yield the outputs of the block's own operations."""
@@ -482,20 +487,6 @@ class Block:
                 place.previous = op
         self.is_rebuilt = True
 
-    def unlink(self, op: Op) -> None:
-        """Remove an operation from the chain; `Op.remove` and `Op.detach` call this."""
-        self.touch()
-        if op.previous is None:
-            self.first = op.next
-        else:
-            op.previous.next = op.next
-        if op.next is None:
-            self.last = op.previous
-        else:
-            op.next.previous = op.previous
-        op.block = op.next = op.previous = None
-        self.is_rebuilt = True
-
     def put(self, use: Use, new: Value | proto.Value) -> None:
         """Return another value; `Value.replace_uses` calls this."""
         if not isinstance(new, Value):
@@ -528,9 +519,9 @@ def literal_of(operand: Operand) -> proto.Value | None:
     return maker.literal("val") if maker is not None and maker.type == "const" else None
 
 
-def _is_inside(user: Op | Block, op: Op) -> bool:
-    """Return whether a user is a block of an operation or is inside one."""
-    owner: Op | Block | Function | None = user
-    while owner is not None and owner is not op:
-        owner = owner.owner if isinstance(owner, Block) else owner.block if isinstance(owner, Op) else None
-    return owner is op and user is not op
+def _around(user: Op | Block) -> Iterator[Op | Block]:
+    """Yield an operation or a block, and all around it in their function, from the inside out."""
+    part: Op | Block | Function | None = user
+    while isinstance(part, Op | Block):
+        yield part
+        part = part.owner if isinstance(part, Block) else part.block

@@ -60,7 +60,7 @@ def opset_at(scopes: Scopes, offset: int) -> str | None:
 
 
 def operations_in(root: Node, chosen: Span) -> Iterator[Node]:
-    """Yield the operations that touch a stretch of the text, and the operations nested in them, except plain ones."""
+    """Yield the operations that touch a span of the text, and the operations nested in them, except plain ones."""
     todo = [root]
     while todo:
         found = todo.pop()

@@ -44,7 +44,7 @@ def moved(found: Iterable[Diagnostic], old: str, new: str) -> list[Diagnostic]:
     ]
 
 
-def asked_for(uri: str, found: list[Diagnostic]) -> list[Diagnostic]:
+def selected(uri: str, found: list[Diagnostic]) -> list[Diagnostic]:
     """Return the diagnostics that a document's project selects: none for an excluded file.
 
     Invalid settings are reported first, and leave nothing out.

@@ -74,7 +74,7 @@ class Document:
         return self.positions.offset(position.line, position.character)
 
     def span(self, range: lsp.Range) -> Span:
-        """Return the stretch of a range, in either order of its ends."""
+        """Return the span of a client's range, whose ends may be in either order."""
         return Span(*sorted((self.offset(range.start), self.offset(range.end))))
 
     def position(self, offset: int) -> lsp.Position:
@@ -82,7 +82,7 @@ class Document:
         return lsp.Position(*self.positions.position(offset))
 
     def range(self, start: int, end: int) -> lsp.Range:
-        """Return the range of a stretch."""
+        """Return the client's range for a span."""
         return lsp.Range(self.position(start), self.position(end))
 
     def edits(self, edits: Iterable[Edit]) -> list[lsp.TextEdit]:
@@ -110,11 +110,11 @@ class View:
         return self.read_at(self.document.offset(position))
 
     def span(self, range: lsp.Range) -> Span:
-        """Return the stretch of a range."""
+        """Return the span of a client's range."""
         return Span(*sorted((self.offset(range.start), self.offset(range.end))))
 
     def range(self, start: int, end: int) -> lsp.Range:
-        """Return the range of a stretch."""
+        """Return the client's range for a span."""
         return self.document.range(self.shown_at(start), self.shown_at(end))
 
     def read_at(self, place: int) -> int:

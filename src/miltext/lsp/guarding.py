@@ -78,7 +78,7 @@ class Guard:
         self._documents: dict[str, Opened] = {}
         self._serving: dict[str, Worker] = {}
         self._pending: dict[object, Pending] = {}
-        self._asked: dict[object, Worker] = {}
+        self._requested: dict[object, Worker] = {}
         self._spare: Worker | None = None
         self._workers: list[Worker] = []
         self._is_over = threading.Event()
@@ -105,8 +105,8 @@ class Guard:
             self._world.append(body)
             for each in self._workers:
                 each.send(body)
-        elif method is None and name in self._asked:
-            self._asked.pop(name).send(body)
+        elif method is None and name in self._requested:
+            self._requested.pop(name).send(body)
         elif method == "$/cancelRequest":
             pending = self._pending.get((message.get("params") or {}).get("id"))
             (pending.worker if pending else self._main).send(body)
@@ -168,7 +168,7 @@ class Guard:
                 if name == self._initialize:
                     self._encoding = _encoding(message)
             elif name is not None:
-                self._asked[name] = worker
+                self._requested[name] = worker
             elif not self._is_of(worker, _uri(message)):
                 return
         self._send(body)

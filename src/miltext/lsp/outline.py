@@ -31,7 +31,7 @@ def symbols(view: View, _: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]
 
 
 def symbols_in(root: Node, place: Callable[[int, int], lsp.Range]) -> list[lsp.DocumentSymbol]:
-    """Return the symbols of a tree; `place` returns the range of a stretch of its text."""
+    """Return the symbols of a tree; `place` returns the range of a span of its text."""
     return [_function(place, function) for function in phrases.functions(root)]
 
 
@@ -105,7 +105,7 @@ def _lines(view: View, span: Span) -> tuple[int, int]:
 
 
 def _comments(view: View) -> Iterator[lsp.FoldingRange]:
-    """Yield the stretches of more than one line with comments."""
+    """Yield the spans of comments over more than one line."""
     stretches: list[tuple[int, int]] = []
     for start, end in (_lines(view, span) for span in view.reading.comments):
         if stretches and start <= stretches[-1][1] + 1:

@@ -114,7 +114,7 @@ def _lines(positions: Positions, found: list[Token]) -> Iterator[Token]:
 
 
 def _tokens(view: View, start: int, end: int) -> Iterator[Token]:
-    """Yield the tokens of the phrases that touch a stretch of the text, and the comments there."""
+    """Yield the tokens of the phrases that touch a span of the text, and the comments there."""
     yield from ((each.start, each.end, Kind("comment")) for each in view.reading.comments if start <= each.end <= end)
     values = {name.start: (name, value) for name, value in view.scopes.between(start, end)}
     for token in _read(view.reading.root, start, end):
@@ -131,7 +131,7 @@ def _of_value(found: Name, value: Meaning) -> Kind:
 
 
 def _read(root: Node, start: int, end: int) -> Iterator[Token]:
-    """Yield the tokens of the phrases that touch a stretch of the text, in no order, by the phrases around them."""
+    """Yield the tokens of the phrases that touch a span of the text, in no order, by the phrases around them."""
     todo = [root]
     while todo:
         phrase = todo.pop()

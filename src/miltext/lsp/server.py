@@ -247,7 +247,7 @@ class Server(LanguageServer):
         if self._is_current(document):
             document.reading = document.reading or past(document.text, checked, document.path)
             document.reading.learn(checked)
-        return diagnosing.asked_for(document.uri, checked.diagnostics)
+        return diagnosing.selected(document.uri, checked.diagnostics)
 
     def _publish(self, document: Document, found: list[Diagnostic]) -> None:
         """Publish the findings of a document; if it was superseded meanwhile, the still valid ones for the latest

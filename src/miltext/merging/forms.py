@@ -211,7 +211,7 @@ class ItemForm:
             if phrase.name == "NAME":
                 yield f"${self._name(phrase)}"  # only names, no other words: `$"inf"` is not `inf`
             elif phrase.token is not None:
-                yield _said(phrase)
+                yield _token_text(phrase)
             elif phrase.name in phrases.OPSETS:
                 name = phrases.name_token(phrase)
                 yield f"<{opset_bytes((name.token if name else None) or '').decode()}>"
@@ -228,7 +228,7 @@ def _keyed(parts: Iterator[tuple[str, PhraseTokens]]) -> dict[str, PhraseTokens]
     return keyed
 
 
-def _said(token: Node) -> str:
+def _token_text(token: Node) -> str:
     text = token.token or ""
     if token.name == "TENSOR":
         text = without_spaces(text)

@@ -169,7 +169,7 @@ class _Link:
         there = {_names(item): item for item in old.items}
         for item in new.items:
             other = there.get(_names(item)) if item.results else None
-            if other is not None and other.said(base.text) == item.said(side.text) and side.takes_nothing(item):
+            if other is not None and other.own_text(base.text) == item.own_text(side.text) and side.takes_nothing(item):
                 yield other, item
 
     def _replaced(self, old: Hole, new: Hole) -> None:

@@ -154,7 +154,7 @@ class _PhraseMerge:
 
     def _rewrite(self, key: str, before: PhraseList, mine: PhraseList, other: PhraseList) -> None:
         """Write a whole list, unless the giver did not change it."""
-        if _said(other, key) == _said(before, key):
+        if _contents(other, key) == _contents(before, key):
             return
         place = mine.span.start
         if self._canvas.comments_in(mine.span):
@@ -185,7 +185,7 @@ def _is_stamped(before: PhraseList, mine: PhraseList, other: PhraseList) -> bool
     return said[0] not in said[1:]
 
 
-def _said(listed: PhraseList, key: str) -> object:
+def _contents(listed: PhraseList, key: str) -> object:
     """Return the contents of a list; the order of arguments and attributes does not count."""
     said = {name: part.normal for name, part in listed.items.items()}
     return said if _is_unordered(key) else [*said.items()]
@@ -195,7 +195,7 @@ def _taken(listed: PhraseList, key: str) -> object:
     """Return the contents of a list that belong to an operation's operands."""
     if key == "attributes":
         return listed.items["val"].normal if "val" in listed.items else None
-    return None if key == "results" else _said(listed, key)
+    return None if key == "results" else _contents(listed, key)
 
 
 def _is_unordered(key: str) -> bool:

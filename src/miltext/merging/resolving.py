@@ -24,7 +24,7 @@ from miltext.merging.driver import beside, read_model, whole_model
 from miltext.merging.filters import ask
 from miltext.merging.manifests import say_the_same
 from miltext.merging.models import MergedModel, resolve_models
-from miltext.merging.trees import Commits, NotFound, Trees, files_in, fits, is_told, stopped_at
+from miltext.merging.trees import Commits, NotFound, Trees, files_in, fits, is_named, stopped_at
 from miltext.models.manifest import MANIFEST
 from miltext.review.repository import Repository
 from miltext.weights.paths import MODEL_PATH
@@ -78,7 +78,7 @@ class InConflict:
         self._trees = files_in(self._commits, str(PurePosixPath(self.path).parent) if self._is_file else self.path)
         self._force = force
         self.of_ours: list[str] = []
-        self._strange = set[str]() if is_told() else self._of_no_version()
+        self._strange = set[str]() if is_named() else self._of_no_version()
         if self._strange and self._unknown is None:
             self._unknown = NotFound("no matching commit contains the other files as they are in the index")
 

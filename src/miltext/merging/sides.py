@@ -67,7 +67,7 @@ class Item:
             start = hole.end
         yield start, self.end
 
-    def said(self, text: str) -> str:
+    def own_text(self, text: str) -> str:
         """Return the text of the item, without the comments around it."""
         return text[self.node.start : self.node.end]
 

@@ -214,7 +214,7 @@ def stopped_at(files: Mapping[str, Sequence[str]]) -> Commits:
     return fitting[0]
 
 
-def is_told() -> bool:
+def is_named() -> bool:
     """Return whether git names the commit at which it stopped: it does so for a merge, a rebase or a pick, but not for
     a stash.
     """

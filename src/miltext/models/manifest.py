@@ -32,7 +32,7 @@ MODEL, WEIGHTS = "CoreML Model Specification", "CoreML Model Weights"
 """The descriptions of coremltools' items."""
 
 
-class Item(NamedTuple):
+class PackageItem(NamedTuple):
     """An item of a package: its path below `Data`, and the description of its use, empty without one.
 
     `is_model` is true for the root model.
@@ -53,17 +53,17 @@ def _printable(text: str) -> str:
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
-def items(folder: Path) -> list[Item]:
+def items(folder: Path) -> list[PackageItem]:
     """Return the items of a package that have a path, each path once, in the order of paths. Raise ModelError
     (MIL255).
     """
     manifest = _read_manifest(folder)
-    found: dict[str, Item] = {}
+    found: dict[str, PackageItem] = {}
     for name, item in manifest["itemInfoEntries"].items():
-        path = _item_path(item)
+        path = item_path(item)
         if path is not None:
             use, is_model = item.get("description"), name == manifest["rootModelIdentifier"]
-            found.setdefault(path, Item(path, _printable(use) if isinstance(use, str) else "", is_model))
+            found.setdefault(path, PackageItem(path, _printable(use) if isinstance(use, str) else "", is_model))
     return sorted(found.values())
 
 
@@ -71,7 +71,7 @@ def model_file(folder: Path) -> Path:
     """Return the path of a package's `.mlmodel`, from its manifest. Raise ModelError (MIL255)."""
     manifest = _read_manifest(folder)
     root, items = manifest["rootModelIdentifier"], manifest["itemInfoEntries"]
-    path = _item_path(items.get(root))
+    path = item_path(items.get(root))
     if path is None:
         raise _wrong(folder, f"it lacks an item with a path for the root model {root!r}")
     return inside(within(folder, "Data"), path)
@@ -93,7 +93,8 @@ def by_paths(manifest: Json) -> Manifest:
     return {**manifest, "itemInfoEntries": entries, "rootModelIdentifier": root}
 
 
-def _item_path(item: object) -> str | None:
+def item_path(item: object) -> str | None:
+    """Return the path of an item; None without one."""
     path = item.get("path") if isinstance(item, dict) else None
     return path if isinstance(path, str) and path else None
 
@@ -176,7 +177,7 @@ def manifest_of(origin: Path | None) -> Manifest:
         return {"fileFormatVersion": "1.0.0", "itemInfoEntries": entries, "rootModelIdentifier": root}
     manifest = _read_manifest(origin)
     for name, item in manifest["itemInfoEntries"].items():
-        if _item_path(item) is None:
+        if item_path(item) is None:
             raise _wrong(origin, f"it lacks a path for the item {name!r}")
     return manifest
 

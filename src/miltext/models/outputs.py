@@ -129,7 +129,7 @@ def check_output(output: str, kind: str, *sources: str, force: bool | None = Non
             check_place(output, source)
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), output)
-    if force is None and (kind in BINARY or kind not in _said_by(Path(os.path.realpath(path)))):
+    if force is None and (kind in BINARY or kind not in _kinds_of_ending(Path(os.path.realpath(path)))):
         check_content(path, kind)
     elif force is False and os.path.lexists(os.path.realpath(path)):
         raise FileExistsError(errno.EEXIST, THERE, output)
@@ -203,17 +203,17 @@ def check_name(path: Path, kind: str) -> None:
 
     Raise ModelError (MIL401).
     """
-    is_other = kind in STRICT and path.suffix != "" and not _said(path)
-    if _said(path) - {kind} or is_other:
+    is_other = kind in STRICT and path.suffix != "" and not _kinds_of_endings(path)
+    if _kinds_of_endings(path) - {kind} or is_other:
         raise refusal(codes.WRONG_ENDING, f"this name does not fit {_CALLED[kind]}", str(path))
 
 
-def _said(path: Path) -> set[str]:
+def _kinds_of_endings(path: Path) -> set[str]:
     """Return the kinds of the endings of a name and of its link's target."""
-    return _said_by(path) | _said_by(Path(os.path.realpath(path)))
+    return _kinds_of_ending(path) | _kinds_of_ending(Path(os.path.realpath(path)))
 
 
-def _said_by(path: Path) -> set[str]:
+def _kinds_of_ending(path: Path) -> set[str]:
     ending = path.suffix.lower()
     return {ENDINGS[ending]} if ending in ENDINGS else set()
 

@@ -30,7 +30,7 @@ from miltext.schema.features import features
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic, Note
     from miltext.diagnostics.dynamic import Json, Record
-    from miltext.models.manifest import Item
+    from miltext.models.manifest import PackageItem
     from miltext.schema.proto import FeatureDescription, ModelDescription
 
 METADATA, FEATURES = "External Metadata Overlay", "External FeatureDescription Overlay"
@@ -69,7 +69,7 @@ Renames = Mapping[str, Mapping[str, str]]
 class Overlay(NamedTuple):
     """An overlay: its item, its file, and the object in it."""
 
-    item: Item
+    item: PackageItem
     file: Path
     table: Record
 
@@ -121,7 +121,7 @@ class Overlay(NamedTuple):
 class UnreadOverlay(NamedTuple):
     """An item whose overlay cannot be read, and the reason, as a warning."""
 
-    item: Item
+    item: PackageItem
     problem: Diagnostic
 
 
@@ -203,7 +203,7 @@ def read_overlays(folder: Path, own: ModelDescription) -> Overlays:
     return Overlays(read, unread, deepcopy(own) if read else whole, whole)
 
 
-def _only(folder: Path, found: list[Item]) -> list[Overlay]:
+def _only(folder: Path, found: list[PackageItem]) -> list[Overlay]:
     """Return the only overlay of a use; None without one. Raise ModelError (MIL268)."""
     if len(found) > 1:
         paths = listed((item.name for item in found), "and")
@@ -212,7 +212,7 @@ def _only(folder: Path, found: list[Item]) -> list[Overlay]:
     return [_read(folder, item) for item in found]
 
 
-def _read(folder: Path, item: Item) -> Overlay:
+def _read(folder: Path, item: PackageItem) -> Overlay:
     def wrong(reason: str, *notes: Note) -> ModelError:
         return refusal(codes.UNREADABLE_OVERLAY, f"the overlay `{item.name}` is not applied: {reason}", folder, *notes)
 

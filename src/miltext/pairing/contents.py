@@ -73,10 +73,10 @@ class ProgramContents:
         blob = self.blob(value)
         if blob is not None:
             return "weight", self.type_key(value), value.docString, blob.dtype.name, blob.size, blob.sample()
-        said = self.said(value, wire)
+        said = self.comparable_wire(value, wire)
         return ("value", said) if len(said) <= _SHORT else ("long value", sha256(said).digest())
 
-    def said(self, value: Value, wire: bytes) -> bytes:
+    def comparable_wire(self, value: Value, wire: bytes) -> bytes:
         """Return the wire of a Value; a weight inside a list, tuple or dictionary has its digest in place of its
         file name and offset.
         """

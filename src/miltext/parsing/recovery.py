@@ -80,8 +80,8 @@ class Recovered(NamedTuple):
 
     `program`, and sometimes `root`, is None if no phrase can be kept. `drafts` are the gaps of a draft, by the path of
     the output, the binding or the attribute to infer. All places are in `text`, which is the long form of a draft in
-    the short spelling; `told` moves diagnostics to their places in the written text. `written_root` is the tree of the
-    written text, if it was requested, or if the text has mistakes.
+    the short spelling; `relocated` moves diagnostics to their places in the written text. `written_root` is the tree of
+    the written text, if it was requested, or if the text has mistakes.
     """
 
     text: str
@@ -94,9 +94,9 @@ class Recovered(NamedTuple):
     elaborated: EditedText | None = None
     written_root: Node | None = None
 
-    def told(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    def relocated(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
         """Return diagnostics, with places in the written text."""
-        return self.elaborated.told(found) if self.elaborated else [*found]
+        return self.elaborated.relocated(found) if self.elaborated else [*found]
 
     def written(self, span: Span) -> Span:
         """Return the place of a span in the written text."""

@@ -40,7 +40,7 @@ def slip_error(text: str, at: int, words: set[str]) -> Diagnostic | None:
         wants = row.slip.wants
         fit = around.fit(row) if not wants or wants in words else None
         if fit and _is_value(text, fit.groups.get("defined")):
-            return told(text, row.slip, fit)
+            return slip_diagnostic(text, row.slip, fit)
     return None
 
 
@@ -143,7 +143,7 @@ def defined_names(text: str) -> frozenset[str]:
     return frozenset(_DEFINED.findall(text))
 
 
-def told(text: str, slip: Slip, fit: Fit) -> Diagnostic:
+def slip_diagnostic(text: str, slip: Slip, fit: Fit) -> Diagnostic:
     """Return the error of a matching slip, without a suggestion if that would drop a comment."""
     place, groups = fit.place, fit.groups
     cleaned = {name: CLEANED.get(name, str)(found or "") for name, found in groups.items()}

@@ -141,10 +141,10 @@ def _keep_entries(dictionary: Value, names: Collection[str]) -> None:
 
 def say_the_same(one: Value, other: Value) -> bool:
     """Return whether two attributes are equal, apart from the keys of enumerated shapes, and so their order."""
-    return _said(one) == _said(other)
+    return _sections(one) == _sections(other)
 
 
-def _said(attribute: Value) -> tuple[object, ...]:
+def _sections(attribute: Value) -> tuple[object, ...]:
     read = read_information(attribute)
     listed = {name: each.shapes for name, each in sorted(read.items()) if each.shapes}
     rows = sorted(zip(*listed.values(), strict=False))

@@ -50,7 +50,7 @@ def record(done: Reduction) -> Record:
     }
 
 
-def told(original: Candidate, best: Candidate, tests: int, reused: int) -> str:
+def in_words(original: Candidate, best: Candidate, tests: int, reused: int) -> str:
     """Return the result of a reduction and its number of tests, and the counts of `miltext diff` between the two
     models.
     """

@@ -73,7 +73,7 @@ def _families() -> list[tuple[str, Family, list[str]]]:
         head, *blocks = section.split("\n= ")
         title, *lines = head.splitlines()
         name, _, description = title.partition(": ")
-        notes, result = _said(lines)
+        notes, result = _notes_and_result(lines)
         read.append((name, Family(description, notes, result), blocks))
     return read
 
@@ -81,13 +81,13 @@ def _families() -> list[tuple[str, Family, list[str]]]:
 def _entries(name: str, family: Family, blocks: list[str]) -> Iterator[Entry]:
     for block in blocks:
         operation, description, *lines = block.rstrip().splitlines()
-        notes, result = _said(line for line in lines if line[0] != " ")
+        notes, result = _notes_and_result(line for line in lines if line[0] != " ")
         programs = "\n".join(line[4:] for line in lines if line[0] == " ").split("\nfunc ")
         examples = tuple(_example(program.removeprefix("func ").splitlines()) for program in programs)
         yield Entry(operation, name, description, notes, result or family.result, examples)
 
 
-def _said(lines: Iterator[str] | list[str]) -> tuple[dict[str, str], str]:
+def _notes_and_result(lines: Iterator[str] | list[str]) -> tuple[dict[str, str], str]:
     """Return the notes about parameters, and the type of the result, empty if there is none."""
     notes, result = dict[str, str](), ""
     for line in filter(None, lines):

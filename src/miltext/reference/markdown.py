@@ -12,19 +12,19 @@ from miltext.schema.opsets import OPSET_BY_NAME
 _HEAD = """\
 # Operations
 
-Each operation of MIL that coremltools 9.0 knows: its computation, its parameters, and an example. `miltext ops` prints
-the same: `miltext ops conv` all about one, `miltext ops matrix product` the operations with these words in their
-descriptions.
+This page describes each operation of MIL that coremltools 9.0 knows: its computation, its parameters, and an example.
+`miltext ops` prints the same text: `miltext ops conv` describes one operation, and `miltext ops matrix product` lists
+the operations whose descriptions contain these words.
 
-- The first spelling of each is for a [draft](language.md#drafts): arguments by their places, then others by their
-  names, with their defaults. The second is as Apple's compiler writes it: all arguments by name, sorted. `?` marks an
-  argument that may be left out.
+- The first spelling of each operation is for a [draft](language.md#drafts): required arguments without names, then
+  optional arguments with their names and defaults. The second spelling is that of Apple's compiler: all arguments by
+  name, sorted. `?` marks an optional argument.
 - In a shape, a letter is a size, the same for all parameters of the operation. `*d` stands for several sizes, and `#d`
   for their number; `...` stands for any sizes, and `?` for any size.
-- The examples are drafts of the opset that they name: `miltext ops NAME --example` prints one,
-  and `miltext infer` fills in its types.
+- The examples are drafts of the opset that they name: `miltext ops NAME --example` prints the example of an operation,
+  and `miltext infer` adds its types.
 
-`miltext ops --json` writes a list of records, also of one operation, and `miltext.operations(*words, opset=None,
+`miltext ops --json` writes a list of records, also for one operation, and `miltext.operations(*words, opset=None,
 family=None)` returns them. Keys of a record:
 
 - `name`, `family` and `description`;
@@ -32,13 +32,13 @@ family=None)` returns them. Keys of a record:
 - `draft` and `apple`, the two spellings;
 - `parameters`, in the order of a draft's arguments: `name`; `note`, its purpose; `dtypes` and `shape`, both empty if
   any is accepted; `rank`, the least and the highest, null for no limit; `kinds` of values; `required`, `constant`,
-  `attribute` and `variadic`, true or false; `default`; `asked`, a default that some systems ask for; `least`
-  and `most`, which may be sizes; `words`, if only these are taken; `axes`, how many axes it counts; `sameTypeAs`, the
-  parameters that share its data type; `since`;
-- `open`, whether it takes inputs besides its parameters; `outputs`, the least and the most; `blocks`;
+  `attribute` and `variadic`, true or false; `default`; `asked`, a default that some systems require to be written;
+  `least` and `most`, which may be sizes; `words`, if only these are accepted; `axes`, the number of axes that it
+  indexes; `sameTypeAs`, the parameters that share its data type; `since`;
+- `open`, whether it accepts inputs besides its parameters; `outputs`, the least and the most; `blocks`;
 - `result`, the type of the result; `example`, with its `opset` and `text`.
 
-This page is made by `scripts/make_operations_page.py`, out of `src/miltext/reference/operations.txt` and the table of
+`scripts/make_operations_page.py` makes this page from `src/miltext/reference/operations.txt` and the table of
 operations.
 """
 
@@ -107,4 +107,4 @@ def _described(known: Signature, entry: Entry | None, more: str = "") -> Iterato
     yield from (outline(known) + more, "")
     yield from (f"- {described_parameter(known, name)}" for name in known.parameters)
     if entry:
-        yield from ("", f"Gives: {entry.result}.", "", f"```mil\n{entry.example(known.opset).text}```")
+        yield from ("", f"Result: {entry.result}.", "", f"```mil\n{entry.example(known.opset).text}```")

@@ -63,7 +63,7 @@ def page(entry: Entry, opset: str | None = None, mark: Mark = str, code: Mark = 
         yield from _parameter(known, known.parameters[name], entry.note(name), mark)
     if any(pattern.run for parameter in known.parameters.values() for pattern in parameter.shape):
         yield from _text("In shapes, a letter is a size, *d several, and #d their number.")
-    yield from ("", mark("gives"), *_text(entry.result))
+    yield from ("", mark("result"), *_text(entry.result))
     example = entry.example(opset)
     yield from ("", mark(f"example, of {example.opset}"))
     for line in example.text.splitlines():

@@ -103,7 +103,7 @@ class Installation:
             raise GitError(os.fsdecode(done.stderr).strip())
         return os.fsdecode(done.stdout).strip()
 
-    def _asked(self, *arguments: str) -> str:
+    def _output(self, *arguments: str) -> str:
         """Return the output of git, empty if git fails."""
         try:
             return self._git(*arguments)
@@ -120,7 +120,7 @@ class Installation:
 
     def _get(self, key: str, *options: str) -> str:
         """Return a configured value, empty if there is none."""
-        return self._asked("config", self.scope, *options, "--get", key)
+        return self._output("config", self.scope, *options, "--get", key)
 
     def configuration(self) -> dict[str, str]:
         """Return the keys to set. The structural diff becomes git's difftool unless the user chose another."""
@@ -148,7 +148,7 @@ class Installation:
         """Return git's configured tool for comparing files, here or everywhere; empty if there is none."""
         scopes = ("--global", "--system") if self._everywhere else ("--includes",)
         requested = (
-            self._asked("config", scope, "--get", key) for key in ("diff.tool", "merge.tool") for scope in scopes
+            self._output("config", scope, "--get", key) for key in ("diff.tool", "merge.tool") for scope in scopes
         )
         return next(filter(None, requested), "")
 
@@ -199,7 +199,7 @@ class Installation:
         """Write the settings in place of an earlier version's, and forget its texts."""
         for key, value in self.configuration().items():
             self._git("config", self.scope, key, value)
-        self._asked("config", self.scope, "--unset-all", _NOTED)
+        self._output("config", self.scope, "--unset-all", _NOTED)
         kept = _BLOCK.sub("", self._read())
         newline = "\n" if kept and not kept.endswith("\n") else ""
         self._write(kept + newline + "\n".join([_BEGIN, *ATTRIBUTES, _END, ""]))
@@ -231,8 +231,8 @@ class Installation:
 
     def _forget_texts(self) -> None:
         """Delete the texts that the repository here keeps, if there is one; texts of earlier versions, too."""
-        self._asked("update-ref", "-d", _NOTES)
-        if folder := self._asked("rev-parse", "--git-common-dir"):
+        self._output("update-ref", "-d", _NOTES)
+        if folder := self._output("rev-parse", "--git-common-dir"):
             shutil.rmtree(self._folder / folder / FOLDER, ignore_errors=True)
 
 

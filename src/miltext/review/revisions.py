@@ -41,7 +41,7 @@ _WITH_PARENT = re.compile(r"(?P<commit>.+)\^(?:!|-(?P<which>[0-9]*))", re.DOTALL
 _POINTERS = (codes.LFS_POINTER_OF_MODEL, codes.LFS_POINTER_OF_WEIGHTS)
 """The codes of a git-lfs pointer in place of a file."""
 
-_SAID_OF_MANY = (MANIFEST, COREMLDATA, METADATA)
+_SIMILAR_FILES = (MANIFEST, COREMLDATA, METADATA)
 """Files that are so similar in all models that they do not prove a rename."""
 
 Compare = Callable[["Model", "Model"], Difference]
@@ -64,7 +64,7 @@ def revisions(folder: Path, words: str, cached: bool = False) -> Iterator[Review
 
 
 def _sides(repository: Repository, words: str, cached: bool, folder: Path) -> tuple[RepositoryFiles, RepositoryFiles]:
-    old, new = _asked(repository, words)
+    old, new = _revisions_in(repository, words)
     if new is not None and cached:
         raise refusal(
             codes.UNKNOWN_REVISION, "the index is compared with one revision: name one, or leave out --cached"
@@ -75,7 +75,7 @@ def _sides(repository: Repository, words: str, cached: bool, folder: Path) -> tu
     return was, Snapshot(repository, "", None, folder / "new") if cached else WorkingTree(repository)
 
 
-def _asked(repository: Repository, words: str) -> tuple[str, str | None]:
+def _revisions_in(repository: Repository, words: str) -> tuple[str, str | None]:
     """Return the revisions for words in git's syntax; an empty word is HEAD."""
     own = _WITH_PARENT.fullmatch(words)
     if own is not None:
@@ -125,7 +125,7 @@ class Review:
             if breaking and pair.old is None:
                 continue
             try:
-                inner = self._model(pair, compare, is_place_told=not breaking)
+                inner = self._model(pair, compare, with_place=not breaking)
             except MiltextError as failure:
                 head = render(failure.diagnostics[0], failure.text, failure.path).splitlines()[0]
                 notes.append(f"{head}; not compared")
@@ -199,7 +199,7 @@ class Review:
         old, new = self._sides
         votes = Counter[tuple[str, str]]()
         for was, now in new.renamed_since(old):
-            votes[_enclosing(was, gone), _enclosing(now, added)] += posixpath.basename(was) not in _SAID_OF_MANY
+            votes[_enclosing(was, gone), _enclosing(now, added)] += posixpath.basename(was) not in _SIMILAR_FILES
         moved: dict[str, str] = {}
         for (was, now), count in votes.most_common():
             if was and now and count and now not in moved and was not in moved.values():
@@ -208,13 +208,13 @@ class Review:
 
     # ---- one model
 
-    def _model(self, pair: _Pair, compare: Compare, *, is_place_told: bool) -> ModelDifference:
+    def _model(self, pair: _Pair, compare: Compare, *, with_place: bool) -> ModelDifference:
         """Return the change of a model; raise MiltextError for an unreadable one."""
         old, new = self._sides
         if pair.old is not None and pair.new is not None:
             found, kind = self._compared(pair, compare)
             was, now = [self._repository.name_of(path) for path in (pair.old, pair.new)]
-            if was != now and is_place_told:
+            if was != now and with_place:
                 found = replace(found, changes=(Change("place", "", was, now), *found.changes))
             return ModelDifference(now, "", kind, "changed", found)
         side, path, status = (old, pair.old, "removed") if pair.new is None else (new, pair.new, "added")
@@ -229,7 +229,7 @@ class Review:
         if self._may_differ(path):
             return self._compared(_Pair(path, path), compare)[0]
         old, new = self._sides
-        return Difference(self._said(old, path), self._said(new, path))
+        return Difference(self._shown_path(old, path), self._shown_path(new, path))
 
     def _compared(self, pair: _Pair, compare: Compare) -> tuple[Difference, str]:
         """Return the differences of a model, and its type."""
@@ -238,7 +238,7 @@ class Review:
         assert pair.new is not None
         with self._naming(pair):
             models = self._opened(old, new, pair.old), self._opened(new, old, pair.new)
-            return self._told(compare(*models), pair), models[1].type
+            return self._with_names(compare(*models), pair), models[1].type
 
     def _opened(self, side: RepositoryFiles, other: RepositoryFiles, path: str) -> Model:
         """Return a model after fetching its files, and the weight files beside it that it names."""
@@ -254,7 +254,7 @@ class Review:
 
     # ---- names
 
-    def _said(self, side: RepositoryFiles, path: str) -> str:
+    def _shown_path(self, side: RepositoryFiles, path: str) -> str:
         """Return the name of a path for people: `HEAD~:Model.mlpackage` or, in the working tree, its name from here."""
         return f"{side.label}{path}" if side.label else self._repository.name_of(path)
 
@@ -262,15 +262,15 @@ class Review:
         """Return a text with the names for people in place of the paths of files."""
         for side, path in zip(self._sides, pair, strict=True):
             if path is not None:
-                text = text.replace(str(side.folder / path), self._said(side, path))
+                text = text.replace(str(side.folder / path), self._shown_path(side, path))
             text = text.replace(f"{side.folder}/", side.label)
         return text
 
-    def _told(self, found: Difference, pair: _Pair) -> Difference:
+    def _with_names(self, found: Difference, pair: _Pair) -> Difference:
         """Return a Difference with the names of files in the repository."""
         old, new, *notes = [self._called(text, pair) for text in (found.old, found.new, *found.notes)]
         models = [
-            each if each.difference is None else replace(each, difference=self._told(each.difference, pair))
+            each if each.difference is None else replace(each, difference=self._with_names(each.difference, pair))
             for each in found.models
         ]
         return replace(found, old=old, new=new, notes=tuple(notes), models=tuple(models))

@@ -211,7 +211,7 @@ WAYS: dict[str, str] = {
     'it is `pad(x, pad, mode = "reflect")`': "reflectionpad mirrorpad",
     'it is `pad(x, pad, mode = "replicate")`': "replicationpad",
     'it is `scatter_along_axis(data, indices, updates, mode = "update")`': "scatterelements putalongaxis scatterupdate",
-    "it is `scatter_along_axis`, of the mode of that reduction": "scatterreduce",
+    "it is `scatter_along_axis`, with the mode for that reduction": "scatterreduce",
     'it is `scatter(data, indices, updates, mode = "update")`': "indexcopy",
     'it is `scatter_nd(data, indices, updates, mode = "update")`': "tensorscatterndupdate tensorscatterupdate indexput",
     "it is `flatten2d` where two dimensions are left, and `reshape` for any other shape": "flatten ravel",

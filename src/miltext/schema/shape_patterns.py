@@ -56,7 +56,7 @@ class SizeRun(NamedTuple):
     length: str
 
 
-Said: TypeAlias = "tuple[str, int | Shape]"
+NamedSize: TypeAlias = "tuple[str, int | Shape]"
 
 
 class Pattern(NamedTuple):
@@ -86,7 +86,7 @@ class Pattern(NamedTuple):
         pairs = [*zip(self.before, shape[:start], strict=True), *zip(self.after, shape[end:], strict=True)]
         return pairs, shape[start:end]
 
-    def read(self, shape: Shape) -> Iterator[Said]:
+    def read(self, shape: Shape) -> Iterator[NamedSize]:
         """Yield each name with its value from a shape of a matching rank, if known."""
         pairs, run = self.split(shape)
         for term, size in pairs:
@@ -118,23 +118,23 @@ class NamedSizes:
     """
 
     def __init__(self) -> None:
-        self.said: defaultdict[str, list[BoundSize]] = defaultdict(list)
+        self.bound_sizes: defaultdict[str, list[BoundSize]] = defaultdict(list)
 
     def bound(self, name: str) -> BoundSize | None:
         """Return the value of a name, None when no parameter states it."""
-        said = self.said.get(name, ())
-        if len(said) < 2:
-            return said[0] if said else None
-        sure = [bound.value for bound in said if bound.is_sure]
-        values = [bound.value for bound in said]
-        return max(said, key=lambda bound: (sure.count(bound.value), values.count(bound.value)))
+        stated = self.bound_sizes.get(name, ())
+        if len(stated) < 2:
+            return stated[0] if stated else None
+        sure = [bound.value for bound in stated if bound.is_sure]
+        values = [bound.value for bound in stated]
+        return max(stated, key=lambda bound: (sure.count(bound.value), values.count(bound.value)))
 
     def of(self, name: str) -> Dimension:
         """Return the size of a name, None when unknown."""
         found = self.bound(name)
         return found.value if found is not None and isinstance(found.value, int) else None
 
-    def said_by(self, terms: Iterable[Term | SizeRun]) -> list[str]:
+    def parameters_of(self, terms: Iterable[Term | SizeRun]) -> list[str]:
         """Return the parameters that state the values of terms' names."""
         found = (self.bound(term.name) for term in terms)
         return list(dict.fromkeys(bound.parameter for bound in found if bound))
@@ -145,16 +145,16 @@ class NamedSizes:
         Parameters with a wrong length of a run, and so with other sizes in its place, are ignored.
         """
         read = {parameter: _shared(*given) for parameter, given in shapes.items()}
-        for parameter, said in read.items():
+        for parameter, stated in read.items():
             has_run = any(pattern.run for pattern in shapes[parameter][0])
-            self._note(parameter, (one for one in said if one[0].startswith("#")), has_run)
-        for parameter, said in read.items():
-            if all(self.of(name) == value for name, value in said if name.startswith("#")):
-                self._note(parameter, (one for one in said if not one[0].startswith("#")), True)
+            self._note(parameter, (one for one in stated if one[0].startswith("#")), has_run)
+        for parameter, stated in read.items():
+            if all(self.of(name) == value for name, value in stated if name.startswith("#")):
+                self._note(parameter, (one for one in stated if not one[0].startswith("#")), True)
 
-    def _note(self, parameter: str, said: Iterable[Said], is_sure: bool) -> None:
-        for name, value in said:
-            self.said[name].append(BoundSize(value, parameter, is_sure))
+    def _note(self, parameter: str, stated: Iterable[NamedSize], is_sure: bool) -> None:
+        for name, value in stated:
+            self.bound_sizes[name].append(BoundSize(value, parameter, is_sure))
 
     def clashes(self, pattern: Pattern, shape: Shape) -> list[Term | SizeRun]:
         """Return the parts of a pattern that a shape of its rank does not match."""
@@ -192,20 +192,20 @@ def agreed(shapes: Mapping[str, tuple[Patterns, Shape]]) -> NamedSizes | None:
     """
     sizes = NamedSizes()
     for parameter, (patterns, shape) in shapes.items():
-        read = said_alone(patterns, shape)
+        read = certain_sizes(patterns, shape)
         if read is None:
             return None
         for name, value in read:
-            known = sizes.said.get(name)
+            known = sizes.bound_sizes.get(name)
             if known is None:
-                sizes.said[name] = [BoundSize(value, parameter, True)]
+                sizes.bound_sizes[name] = [BoundSize(value, parameter, True)]
             elif known[0].value != value:
                 return None
     return sizes
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def said_alone(patterns: Patterns, shape: Shape) -> Sequence[Said] | None:
+def certain_sizes(patterns: Patterns, shape: Shape) -> Sequence[NamedSize] | None:
     """Return the values of the names in a shape that certainly matches the pattern; None if it may not match."""
     if not patterns:
         return ()
@@ -226,10 +226,10 @@ def _differ(first: Dimension, second: Dimension) -> bool:
     return first is not None and second is not None and first != second
 
 
-def _shared(patterns: Sequence[Pattern], shape: Shape) -> list[Said]:
+def _shared(patterns: Sequence[Pattern], shape: Shape) -> list[NamedSize]:
     """Return the values of the names in all of the patterns, by a shape."""
-    said, *others = (list(pattern.read(shape)) for pattern in patterns)
-    return [one for one in said if all(one in other for other in others)]
+    stated, *others = (list(pattern.read(shape)) for pattern in patterns)
+    return [one for one in stated if all(one in other for other in others)]
 
 
 @functools.cache

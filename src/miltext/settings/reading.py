@@ -32,7 +32,7 @@ def read_settings(text: str, file: str) -> Settings | None:
     try:
         return _settings(section)
     except Mistake as mistake:
-        raise SettingsError([mistake.told(text)], text=text, path=file) from None
+        raise SettingsError([mistake.diagnostic(text)], text=text, path=file) from None
 
 
 # ---- the values of each setting

@@ -139,14 +139,14 @@ class EditedText:
 
     # ---- diagnostics
 
-    def told(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    def relocated(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
         """Return diagnostics of this text as diagnostics of the text before, after its own.
 
         A suggestion about words that the text before lacks is omitted.
         """
-        return [*self.diagnostics, *map(self._told, found)]
+        return [*self.diagnostics, *map(self._relocated, found)]
 
-    def _told(self, found: Diagnostic) -> Diagnostic:
+    def _relocated(self, found: Diagnostic) -> Diagnostic:
         notes = tuple(Note(note.message, note.span and self.written(note.span)) for note in found.notes)
         span = found.span and self.written(found.span)
         is_copy = found.span is None or self.copies(found.span)

@@ -31,9 +31,8 @@ def _grouped(terminal: str, *parts: str, whole: bool = True) -> re.Pattern[str]:
 
 @cache
 def operation_head() -> re.Pattern[str]:
-    """Return the expression for type and name of the output, the operation's type and its arguments.
-
-    The attributes come after these.
+    """Return the expression for the type and the name of the output, the operation's type and its arguments, but not
+    its attributes.
     """
     return _grouped("OPERATION", "_PLAIN_TYPE", "_PLAIN_NAME", "_PLAIN_NAME", "_ARGUMENTS", whole=False)
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from miltext.syntax.tree import Node
 
 _SPACES = re.compile(r"[ \t]*")
+_REST = re.compile(r"[ \t]*(\r?\n|\Z)?")
 _LINE_END = re.compile(r"(?:\r?\n)?")
 _EMPTY_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
 
@@ -46,7 +47,7 @@ class Removal:
             after = end
             if end == found[-1].end:
                 after = next((each.start for each in phrase.children[1:-1:2] if each.start >= end), end)
-            yield *self._whole_line(start, after if self._is_space(end, after) else end), ""
+            yield *with_blanks(self._text, start, after if self._is_space(end, after) else end), ""
 
     def _items_and_commas(self, phrase: Node, kept: Sequence[bool]) -> Iterator[Span]:
         """Yield the places of the removed items of a list, and of their commas: the commas after them, or at the end
@@ -65,13 +66,6 @@ class Removal:
     def _beside(self, phrase: Node) -> int:
         """Return the end of the comments behind a phrase that belong to it, and of the spaces behind them."""
         return self._after(_SPACES, self._owned.end(phrase.end))
-
-    def _whole_line(self, start: int, end: int) -> tuple[int, int]:
-        """Return a range with the rest of its line, if the line has no other content."""
-        line = self._text.rfind("\n", 0, start) + 1
-        if line and self._is_space(line, start) and self._text.startswith(("\n", "\r\n"), end):
-            return line, self._after(_LINE_END, end)
-        return start, end
 
     def statements(self, phrases: Sequence[Node], kept: Sequence[bool]) -> Iterator[Edit]:
         """Yield the edits that remove phrases of a sequence, with their comments."""
@@ -134,3 +128,14 @@ class Removal:
     def _after(self, pattern: re.Pattern[str], place: int) -> int:
         found = pattern.match(self._text, place)
         return found.end() if found else place
+
+
+def with_blanks(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a range to remove, with the blanks or the empty line that would remain."""
+    rest = _REST.match(text, end)
+    assert rest is not None
+    if rest[1] is None:
+        return start, rest.end() if text[start - 1 : start].isspace() else end
+    begin = len(text[:start].rstrip(" \t"))
+    is_line = begin == 0 or text[begin - 1] == "\n"
+    return begin, rest.end() if is_line else rest.start(1)

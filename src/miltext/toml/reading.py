@@ -30,7 +30,7 @@ class Mistake(Exception):
         super().__init__(message)
         self.code, self.message, self.at, self.is_key, self.suggestion = code, message, at, key, suggestion
 
-    def told(self, text: str) -> Diagnostic:
+    def diagnostic(self, text: str) -> Diagnostic:
         """Return the mistake as an error at its place in a text."""
         span = (key_span if self.is_key else value_span)(text, self.at) or start_span(text)
         return error(self.code, self.message, span, suggestion=self.suggestion)

@@ -9,7 +9,7 @@ from support.told_forms import Page, counts_of_markdown, of_markdown, of_text
 
 import miltext
 from miltext.diffing.panes import Panes
-from miltext.diffing.report import Told, path_of, report
+from miltext.diffing.report import ReportEntry, path_of, report
 from miltext.schema.proto import Program
 
 
@@ -77,7 +77,7 @@ def _models(difference: miltext.Difference, path: str = "") -> Iterator[tuple[st
             yield from _models(model.difference, path_of(model, path))
 
 
-def _all(told: Sequence[Told]) -> Iterator[Told]:
+def _all(told: Sequence[ReportEntry]) -> Iterator[ReportEntry]:
     for each in told:
         yield each
         yield from _all(each.inner)

@@ -17,7 +17,7 @@ from miltext.weights.model_weights import blob_values
 
 if TYPE_CHECKING:
     from miltext.building.new_model import NewModel
-    from miltext.models.manifest import Item
+    from miltext.models.manifest import PackageItem
     from miltext.models.model import Model
 
 KNOWN = (TEXT, FILE_NAME, METADATA_JSON, ANALYTICS, NAMES)
@@ -41,7 +41,7 @@ def other_files(bundle: Model) -> list[str]:
     return files_below(bundle.model_path, known)
 
 
-def other_items(package: Model) -> list[Item]:
+def other_items(package: Model) -> list[PackageItem]:
     """Return the items of a package whose use is unknown: neither its model, nor its overlays, nor its weights."""
     assert package.path is not None
     assert package.model_path is not None

@@ -121,16 +121,16 @@ def _write_model(spec: Spec, folder: Path, choices: BuildChoices) -> list[Diagno
     """Write the text and the description of a model, or of each stage; return the warnings."""
     left_out: list[Diagnostic] = _reordered(spec)
     for index, stage in enumerate(stages(spec)):
-        with _told_of(index):
+        with _naming_model(index):
             inner = _write_model(stage, folder / f"model{index}", choices)
         left_out += _about(index, inner)
         if kind_of_model(stage) not in WHOLE_STAGES:
             _write_analytics(stage, folder / f"model{index}", None)
     if kind_of_model(spec) == PROGRAM:
-        told: list[Diagnostic] = []
-        given = (spec.specificationVersion, spec.description, choices.versions, told.append)
+        dropped: list[Diagnostic] = []
+        given = (spec.specificationVersion, spec.description, choices.versions, dropped.append)
         write_new(folder / TEXT, [as_coremlc(spec.mlProgram, *given).encode()])
-        left_out += [each for each in told if each.code != codes.UNPROVEN_OUTPUT]
+        left_out += [each for each in dropped if each.code != codes.UNPROVEN_OUTPUT]
     elif spec.pipeline.names:
         (folder / NAMES).parent.mkdir()
         write_new(folder / NAMES, [names_data(spec.pipeline.names)])
@@ -144,7 +144,7 @@ def _about(index: int, found: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 @contextmanager
-def _told_of(index: int) -> Iterator[None]:
+def _naming_model(index: int) -> Iterator[None]:
     """Return a `with` block whose errors name the model of the pipeline."""
     try:
         yield

@@ -32,15 +32,16 @@ def whole_findings(whole: Model, source: CompiledSource | None = None) -> list[F
     """
     if whole.kind not in WITH_DESCRIPTION:
         return []
-    from miltext.checking.contract.weights import weight_findings
+    from miltext.checking.contract.weights import used_files, weight_findings
 
+    used = used_files(whole)
     found = [*_connections(whole), *bundle_files(whole, source)]
     if whole.overlays is not None:
         from miltext.checking.contract.packages import package_findings
 
         with suppress(MiltextError):  # of an unreadable model, which is reported by itself
-            found += package_findings(whole, whole.overlays)
-    return found + weight_findings(whole)
+            found += package_findings(whole, whole.overlays, used)
+    return found + weight_findings(whole, used)
 
 
 def contract_findings(model: Model) -> Iterator[Finding]:

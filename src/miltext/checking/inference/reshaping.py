@@ -17,7 +17,7 @@ def reshape(op: Arguments) -> Sequence[Type]:
     """Return the type by `shape`: -1 is the rest, 0 keeps a dimension (counted from the back since ios17)."""
     x, sizes = op.tensor("x"), op.sizes("shape")
     if sizes.count(-1) > 1:
-        clause = f"has -1 more than once, {show(sizes)}, and only one size can be what is left over"
+        clause = f"has -1 more than once, {show(sizes)}, but only one size can be inferred"
         raise InputConflict(clause, "shape", code=codes.SIZES_DO_NOT_ADD_UP)
     asks = "requests"
     if 0 in sizes:

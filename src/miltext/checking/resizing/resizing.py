@@ -183,7 +183,7 @@ class Resizing:
                 found[path] = text
         return found
 
-    def told(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[Finding]:
         """Yield the findings, each once with all of its places."""
         for (code, message), paths in self._found.items():
             remarks = [Remark("the same finding here", path) for path in paths[1 : LISTED + 1]]

@@ -35,7 +35,7 @@ class _CompareRequest(CompareOptions):
 
 
 @taking(_CompareRequest)
-def compare(asked: _CompareRequest) -> Comparison:
+def compare(request: _CompareRequest) -> Comparison:
     """Run two programs on the same inputs, and return the distances of the values of `b` from those of `a`.
 
     Each program is the path of a model, a Model, a Program, or MIL text. Their values are paired as `diff` pairs them,
@@ -54,27 +54,27 @@ def compare(asked: _CompareRequest) -> Comparison:
     Raise MiltextError for a program that cannot be run, for wrong inputs (MIL842 if the inputs of the two models
     differ), and if nothing can be compared (MIL843, MIL844); OSError for files.
     """
-    _require(asked)
-    require_seed(asked.seed)
-    return _Comparing(asked).comparison()
+    _require(request)
+    require_seed(request.seed)
+    return _Comparing(request).comparison()
 
 
 class _Comparing:
     """A comparison in progress."""
 
-    def __init__(self, asked: _CompareRequest) -> None:
-        self.asked = asked
-        self.arrays = None if asked.against is None else numbers_given(asked.against)
+    def __init__(self, request: _CompareRequest) -> None:
+        self.request = request
+        self.arrays = None if request.against is None else numbers_given(request.against)
         keys = Keys()
         self.sides = [
-            side(source, name, keys, asked.weights)
-            for source, name in ((asked.a, "old"), (asked.b, "new"))
+            side(source, name, keys, request.weights)
+            for source, name in ((request.a, "old"), (request.b, "new"))
             if source is not None
         ]
         if self.arrays is None:
-            self.arrangement = arranged(self.sides[0], self.sides[1], asked.function, asked.compute)
+            self.arrangement = arranged(self.sides[0], self.sides[1], request.function, request.compute)
         else:
-            self.arrangement = arranged_against(self.sides[0], self.arrays, asked.function, asked.compute)
+            self.arrangement = arranged_against(self.sides[0], self.arrays, request.function, request.compute)
 
     def comparison(self) -> Comparison:
         """Run the programs, and return the comparison."""
@@ -93,12 +93,12 @@ class _Comparing:
             oddities=tuple(verdict.oddities()),
             notes=(*self.arrangement.notes(), *self._guesses(), *missed, *verdict.uneven()),
             lost=tuple(partners.lost),
-            told=self.sides[-1].subject.told,
+            locate=self.sides[-1].subject.located,
         )
 
     def _verdict(self) -> Verdict:
         """Run the programs, and return the verdict about their values."""
-        requested, arrangement, usual = self.asked, self.arrangement, self._usual()
+        requested, arrangement, usual = self.request, self.arrangement, self._usual()
         thresholds = usual if requested.min_snr is None else [requested.min_snr] * len(usual)
         walked = arrangement.runners[0].walked if self.arrays is None else None
         lockstep = Lockstep(walked, arrangement.partners, thresholds)
@@ -113,22 +113,22 @@ class _Comparing:
         runners, pairs = self.arrangement.runners, self.arrangement.partners.pairs
         if self.arrays is None:
             return usual_between(runners[0], runners[1], pairs)
-        return usual_against(self.arrays, runners[0], pairs, own=isinstance(self.asked.against, OwnNumbers))
+        return usual_against(self.arrays, runners[0], pairs, own=isinstance(self.request.against, OwnNumbers))
 
     def _guesses(self) -> Iterator[str]:
         """Yield a note about given arrays that are compared with results of random inputs without a chosen seed."""
-        is_chosen = self.asked.inputs or self.asked.seed is not None
+        is_chosen = self.request.inputs or self.request.seed is not None
         if self.arrays is not None and not is_chosen and self.arrangement.runners[0].evaluator.inputs:
             yield "the inputs are random: pass the inputs of the stored numbers"
 
 
-def _require(asked: _CompareRequest) -> None:
+def _require(request: _CompareRequest) -> None:
     """Raise TypeError or ValueError for arguments without a comparison, or without effect."""
-    if (asked.b is None) == (asked.against is None):
+    if (request.b is None) == (request.against is None):
         raise TypeError("compare takes two programs, or one and `against`: give either `b` or `against`")
-    if asked.runs < 1 or (asked.min_snr is not None and math.isnan(asked.min_snr)):
-        raise ValueError(f"`runs` is 1 or more, and `min_snr` a number: not {asked.runs} and {asked.min_snr}")
-    if asked.against is not None and asked.runs > 1:
+    if request.runs < 1 or (request.min_snr is not None and math.isnan(request.min_snr)):
+        raise ValueError(f"`runs` is 1 or more, and `min_snr` a number: not {request.runs} and {request.min_snr}")
+    if request.against is not None and request.runs > 1:
         raise TypeError("`against` has the numbers of one run: leave out `runs`")
 
 

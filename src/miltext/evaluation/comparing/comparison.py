@@ -84,7 +84,7 @@ class Comparison:
     their inputs had not, the causes of fallen outputs first; `steepest` is the largest loss before the worst output,
     whether or not that fell. `values` are all compared values except `outputs`, in the order of the new program. `lost`
     are the names of outputs that only the old program has. `notes` list values that could not be compared. `ok`: no
-    output fell, and none is lost. `told` locates findings in the text of the new program.
+    output fell, and none is lost. `locate` locates findings in the text of the new program.
     """
 
     old: str
@@ -97,7 +97,7 @@ class Comparison:
     oddities: tuple[FirstOddity, ...] = ()
     notes: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
-    told: Callable[[Collection[Finding]], Checked] | None = field(default=None, repr=False, compare=False)
+    locate: Callable[[Collection[Finding]], Checked] | None = field(default=None, repr=False, compare=False)
 
     @property
     def ok(self) -> bool:

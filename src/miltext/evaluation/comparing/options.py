@@ -22,15 +22,15 @@ class CompareOptions:
     function: str = option("main", "The function of A to run.  [main]", metavar="NAME")
     min_snr: float | None = option(
         None,
-        "The signal-to-noise ratio that a value has at least.  [80 if it comes from fp32 alone in both, 50 from fp16 "
-        "in both, 40 if it does so in one, or from compressed weights]",
+        "The least accepted signal-to-noise ratio of a value.  [80 with only fp32 in both, 50 with fp16 in both, "
+        "40 with fp16 or compressed weights in one]",
         type=float,
         metavar="DB",
     )
     seed: int | None = None
     state: Named | None = None
     runs: int = option(
-        1, "Run N times, with the states of the run before and other random inputs.  [1]", least=1, metavar="N"
+        1, "Run N times, with the states of the previous run and new random inputs.  [1]", least=1, metavar="N"
     )
     compute: str = option(
         "float32",
@@ -38,7 +38,7 @@ class CompareOptions:
         among=("float32", "native"),
     )
     weights: str | os.PathLike[str] | None = option(
-        None, "The folder of the weight files that A or B names, if it is a text.  [its own]", metavar="DIR"
+        None, "The folder of the weight files that A or B names, if A or B is a text.  [its own]", metavar="DIR"
     )
     allow_nan: bool = option(False, "Accept inputs with NaN and infinities.")
     progress: Callable[[int], object] | None = None

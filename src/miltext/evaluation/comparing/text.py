@@ -42,7 +42,7 @@ def render_text(comparison: Comparison, color: bool, full: bool) -> str:
     lines = [_colored(f"--- {comparison.old}", "@", color), _colored(f"+++ {comparison.new}", "@", color)]
     lines += [_colored(f"# {visible(note)}", "#", color) for note in comparison.notes]
     lines += _origins(comparison, full)
-    lines += [_oddity(each) for each in _telling(comparison.oddities)]
+    lines += [_oddity(each) for each in _by_kind(comparison.oddities)]
     fallen = sum(output.fell for output in comparison.outputs)
     lost = f", {len(comparison.lost)} only in {SIDES['old']}" if comparison.lost else ""
     head = f"{_count(len(comparison.outputs), 'output')}, {_below(fallen, comparison.outputs)}{lost}"
@@ -82,7 +82,7 @@ def _thresholds(values: Iterable[ComparedValue]) -> list[float]:
 def located(comparison: Comparison, origins: Sequence[Origin]) -> Checked:
     """Return the diagnostics of origins, in their order, and the text that they point into."""
     findings = [_finding(origin) for origin in origins]
-    reported = comparison.told(findings) if comparison.told and findings else Checked([], None)
+    reported = comparison.locate(findings) if comparison.locate and findings else Checked([], None)
     by_message = {found.message: found for found in reported.diagnostics}
     diagnostics = [
         by_message.get(each.message, Diagnostic(each.severity, each.code, each.message))._replace(
@@ -164,7 +164,7 @@ def _reasons(origin: Origin) -> Iterator[str]:
 # ---- NaN and infinity
 
 
-def _telling(oddities: Sequence[FirstOddity]) -> list[FirstOddity]:
+def _by_kind(oddities: Sequence[FirstOddity]) -> list[FirstOddity]:
     """Return the oddities in order, the two sides of a kind together."""
     return sorted(oddities, key=lambda each: (each.kind, each.side != "old"))
 

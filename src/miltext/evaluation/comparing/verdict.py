@@ -249,8 +249,8 @@ class Verdict:
             turns = [side.turns[value] for side, value in zip(self._lockstep.sides, pair[:2], strict=True)]
             around = pair.new.maker.block if pair.new.maker else None
             outer = around.owner if around else None
-            is_told = turns[0] == turns[1] or not self._lockstep.sides[0].walked
-            if isinstance(outer, Op) and not is_told and label(outer) not in reported:
+            is_explained = turns[0] == turns[1] or not self._lockstep.sides[0].walked
+            if isinstance(outer, Op) and not is_explained and label(outer) not in reported:
                 reported.add(label(outer))
                 yield (
                     f"a block of {label(outer)} ({outer.type}) runs {_times(turns[0])} in the old program, "
