@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from miltext.descriptions.contract import Contradiction, ProgramPlace
 from miltext.descriptions.mismatches import alone, mismatches
+from miltext.descriptions.program_descriptions import DEFAULT_FUNCTION
 from miltext.descriptions.words import FUNCTIONS, SIDES, STAGES
 from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
@@ -48,7 +49,8 @@ def contradictions(spec: Spec, kind: str, functions: Mapping[str, Interface]) ->
     if kind == PROGRAM and spec.isUpdatable:  # IV, validateCanModelBeUpdatable
         fact = "an ML Program cannot be trained on a device"
         yield Contradiction(codes.DESCRIPTION_OF_OTHER_TYPE, "error", fact, "leave out `isUpdatable`", ("isUpdatable",))
-    yield from _described(description, kind, "", ())
+    only = DEFAULT_FUNCTION if DEFAULT_FUNCTION in functions else next(iter(functions), "")
+    yield from _described(description, kind, only, ())
     for index, function in enumerate(description.functions):
         yield from _described(function, kind, function.name, (FUNCTIONS, index))
     yield from _optional(description, kind)
