@@ -60,6 +60,11 @@ def listed_beside_ranges(spec: Model) -> None:
     made.enumeratedSizes.sizes.add(width=8, height=8)
 
 
+def state_as_input(spec: Model) -> None:
+    spec.description.input.append(spec.description.state[0])
+    spec.description.ClearField("state")
+
+
 CASES: dict[str, tuple[Callable[[Model], object], str, str, str]] = {
     "no color": (lambda s: image(s).ClearField("colorSpace"), "error", IMAGE, "needs `colorSpace`"),
     "an unknown color": (
@@ -143,7 +148,7 @@ CASES: dict[str, tuple[Callable[[Model], object], str, str, str]] = {
         "the state `s` is optional",
     ),
     "a state among the inputs": (
-        lambda s: (s.description.input.append(s.description.state[0]), s.description.ClearField("state")),
+        state_as_input,
         "note",
         STATE,
         "the state `s` is among the inputs",
