@@ -136,8 +136,8 @@ def markdown(facts: dict[str, str], results: Results) -> str:
     machine = table([("what", "which"), *facts.items()])
     contests = "\n".join(result_table(result) for result in results.values())
     folded = (
-        ("The reaches", "What is reached for, and what was measured", reach_table(results)),
-        ("The machine", "What it was measured on, and the versions of the peers", machine),
+        ("The targets", "The targets, and the measured figures", reach_table(results)),
+        ("The machine", "The machine of the measurements, and the versions of the peers", machine),
         ("The contests", f"The figures of all {len(results)} contests", contests),
     )
     return "\n".join(f"## {title}\n\n{_folded(summary, tables)}" for title, summary, tables in folded)

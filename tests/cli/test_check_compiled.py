@@ -82,7 +82,7 @@ def test_each_finding_is_reported_at_its_file_and_key(bundle: Path) -> None:
     lines = (bundle / METADATA).read_text(encoding="utf-8").splitlines()
     line = next(number for number, text in enumerate(lines, 1) if '"macOS"' in text)
     assert f"MIL261 warning metadata.json:{line}" in said(bundle)
-    assert "MIL265 warning model.mil:4" in said(bundle)
+    assert "MIL265 error model.mil:4" in said(bundle)
     assert f"{bundle / METADATA}:{line}:7: warning[MIL261]" in checked(bundle).stdout
 
 

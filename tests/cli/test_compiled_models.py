@@ -475,8 +475,11 @@ def test_inputs_that_only_one_file_has_are_reported(bundle: Path) -> None:
     (bundle / "model.mil").write_text((bundle / "model.mil").read_text().replace("x = image", "x = picture"))
     found = [each.message for each in miltext.check(open_model(bundle)) if each.code == "MIL265"]
     assert found == [
-        "the program lacks the input `image` of `main`",
-        "the description lacks the input `picture` of `main`",
+        (
+            "`main` has no input `image` (description: input `image`, name): "
+            "names must be those of the program; `miltext rename` changes them"
+        ),
+        "the input `picture` of `main` is not described",
     ]
 
 

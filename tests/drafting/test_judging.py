@@ -318,7 +318,7 @@ def test_model_written_as_it_is_keeps_errors_and_reports_it(tmp_path: Path) -> N
 
 def test_a_compiled_model_is_reported_in_its_own_text(tmp_path: Path) -> None:
     folder = write_bundle(tmp_path / "C.mlmodelc", DANGLING)
-    (told,) = build(open_model(folder), tmp_path / "New.mlpackage")
+    (told,) = (each for each in build(open_model(folder), tmp_path / "New.mlpackage") if each.code == "MIL604")
     assert told.span is not None
     assert DANGLING[slice(*told.span)] == "hh"
     done = run("build", folder, "-o", tmp_path / "Other.mlpackage")

@@ -140,7 +140,7 @@ def test_an_edit_of_an_undescribed_function_is_refused(package: Path) -> None:
     _listed(spec, "ghost")
     odd = write_package(package.with_name("Odd.mlpackage"), spec.SerializeToString())
     status, told = ran("rename", odd, "x", "image", "-o", package.with_name("New.mlpackage"))
-    assert (status, "lacks the input `image` of `main`" in told) == (1, True), told
+    assert (status, "error[MIL265]: the input `image` of `main` is not described" in told) == (1, True), told
     assert not package.with_name("New.mlpackage").exists()
 
 
@@ -148,7 +148,9 @@ def test_a_text_beside_an_odd_original_is_not_blamed(package: Path) -> None:
     odd = changed(package, "an unknown predicted feature")
     (package.parent / "m.mil").write_text(TEXT.replace("tanh", "sigmoid"))
     status, told = ran("build", package.parent / "m.mil", "--from", odd, "-o", package.with_name("New.mlpackage"))
-    assert (status, "MIL265" in told) == (0, False), told
+    assert (status, "error[MIL265]" in told) == (0, False), told
+    assert "warning[MIL265]" in told
+    assert "the original has this error, too" in told
 
 
 def test_a_draft_beside_an_odd_original_is_compiled_with_a_warning(package: Path) -> None:

@@ -132,6 +132,7 @@ CHANGES = {
         ("MIL476", "2", "the function `main` of the program is not described"),
         ("MIL475", "4", "a `[[input]]` is beside a `[[function]]`: write it as `[[function.input]]` below"),
         ("MIL475", "27", "a `[[output]]` is beside a `[[function]]`"),
+        ("MIL475", "2", "lists functions, and does not name the default one: add `defaultFunctionName`"),
     ],
     # kinds and data types
     ('type = "image"\ncolorSpace = "RGB"\nwidth = 8\nheight = 4\nwidthRange = [8, 8]\nheightRange = [1, 64]', ""): [
@@ -145,17 +146,19 @@ CHANGES = {
     ],
     # keys that are needed
     ('colorSpace = "RGB"\n', ""): [("MIL477", "4", "needs `colorSpace` to be an image")],
-    ("width = 8\nheight = 4\n", ""): [("MIL477", "4", "needs `width` and `height` to be an image")],
+    ("width = 8\nheight = 4\nwidthRange = [8, 8]\nheightRange = [1, 64]", ""): [
+        ("MIL477", "4", "needs `width` and `height` to be an image")
+    ],
     ("widthRange = [8, 8]\n", ""): [("MIL477", "4", "needs `widthRange` to be an image")],
     ("shape = [2]\ndefault", "default"): [("MIL477", "14", "needs a `shape`")],
     # sizes
     ("width = 8", "width = 9"): [
-        ("MIL477", "6", 'cannot be [1, 3, 4, 9], as which an image of the `colorSpace` "RGB"')
+        ("MIL477", "8", "has the size 9, which its range leaves out: widen the range, which is [8, 8]")
     ],
     ('"RGB"', '"GRAYSCALE"'): [("MIL477", "6", "cannot be [1, 1, 4, 8]")],
     ("widthRange = [8, 8]", "widthRange = [1, 8]"): [("MIL477", "8", "has only the size 8 in the dimension 3")],
     ("heightRange = [1, 64]", "heightRange = [5, 64]"): [
-        ("MIL477", "8", "has the size 4 in the dimension 2, which its range leaves out")
+        ("MIL477", "9", "has the size 4, which its range leaves out: widen the range, which is [5, 64]")
     ],
     ("widthRange = [8, 8]\nheightRange = [1, 64]", "enumeratedSizes = [[8, 4], [7, 4]]"): [
         ("MIL477", "8", "cannot be [1, 3, 4, 7]")

@@ -467,6 +467,13 @@ def _ranges_and_list() -> Model:
     return programmed(made, NEWEST)
 
 
+def _lists(version: int, *others: tuple[int, ...]) -> Model:
+    """A model with two inputs of listed shapes: of two, and of others."""
+    made = _taken(_shapes((10, 5), (20, 5)))
+    _shapes((10, 5), *others)(made.description.input.add(name="a"))
+    return programmed(made, version)
+
+
 def _all_optional(optional: int) -> Model:
     made = Model()
     for name in ("x", "a"):
@@ -600,6 +607,13 @@ CASES += [
     Case("validateGeneric", "the version 0", True, lambda: _edited(_setting("specificationVersion", 0))),
     Case("validateGeneric", "the version 11", True, lambda: _edited(_setting("specificationVersion", NEWEST + 1))),
     Case("MLNeuralNetworkUtilities", "an input of listed shapes beside one of ranges", True, _ranges_and_list),
+]
+
+ENUMERATED = "_validate_enumerated_shape_inputs"
+CASES += [
+    Case(ENUMERATED, "two inputs of listed shapes in the version 8", True, lambda: _lists(8, (30, 5))),
+    Case(ENUMERATED, "two inputs of as many listed shapes in the version 9", False, lambda: _lists(9, (30, 5))),
+    Case(ENUMERATED, "inputs of two and of three listed shapes", True, lambda: _lists(9, (30, 5), (40, 5))),
 ]
 
 # ---- the reasons of `mlmodel/src/ResultReason.hpp`, which the validator of ML Programs gives; it is not public

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.building.updates import carry, pipelines_around
+from miltext.descriptions.contract import ProgramPlace
 from miltext.descriptions.counterparts import Counterpart, Version
 from miltext.descriptions.losses import DescriptionLoss
-from miltext.descriptions.mismatches import entry_mismatches
+from miltext.descriptions.mismatches import entry_contradictions
 from miltext.descriptions.program_descriptions import DEFAULT_FUNCTION, follow, required_version
 from miltext.files.contents import stages
 from miltext.pipelines.connections import WHOLE
@@ -187,7 +188,7 @@ def _names(entries: Iterable[FeatureDescription], types: Types, side: str) -> Na
 def _matches(entry: FeatureDescription, types: Types, name: str, side: str) -> bool:
     """Return whether an entry matches the value of a name."""
     declared = types.get(name)
-    return declared is not None and not any(entry_mismatches(entry, declared, side))
+    return declared is not None and not any(entry_contradictions(entry, declared, (), ProgramPlace(side=side)))
 
 
 def _types(described: Described, side: str, types: Types, names: Names) -> Types:

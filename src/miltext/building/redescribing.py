@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.descriptions.contradictions import contradictions
+from miltext.descriptions.contradictions import contradictions, version_contradictions
 from miltext.descriptions.labels import NoFit, replace_labels
-from miltext.descriptions.mismatches import mismatches
 from miltext.descriptions.model_texts import text_of
 from miltext.descriptions.parts import beside_kinds
 from miltext.descriptions.program_descriptions import known_version, required_version
@@ -102,9 +101,9 @@ def _redescribed(spec: Spec, around: Surroundings, edited: Edited | None) -> Ite
 
 def _wrong(spec: Spec, functions: Mapping[str, Interface], at: Keys) -> Iterator[Mistake]:
     """Yield the mistakes in the description of a model whose program has these functions."""
-    if spec.WhichOneof("Type") == PROGRAM and functions:
-        yield from mismatches(functions, spec.description, at)
-    yield from contradictions(spec, at)
+    for found in contradictions(spec, kind_of_model(spec) or "", functions):
+        if found.severity != "note" or found.code == codes.INPUT_WITHOUT_RANGE:
+            yield found.mistake(at)
 
 
 def _beside(spec: Spec, around: Surroundings) -> Iterator[Mistake]:
@@ -137,10 +136,9 @@ def _versioned(spec: Spec, kind: str | None, around: Surroundings) -> Iterator[M
         needed = max((stage.specificationVersion for stage in stages(spec)), default=0)
     if not said:
         spec.specificationVersion = needed or spec.specificationVersion
-    elif kind == PROGRAM and said < needed:
-        message = f"`specificationVersion` is {said}, but the model needs {needed}: write {needed}, or nothing"
-        yield Mistake(
-            codes.SPECIFICATION_TOO_SMALL, message, (*around.at, "specificationVersion"), suggestion=str(needed)
+    elif kind == PROGRAM:
+        yield from (
+            found.mistake(around.at) for found in version_contradictions(said, needed) if found.severity == "error"
         )
 
 

@@ -1,26 +1,28 @@
-"""Contradictions in a description that Core ML refuses for any program.
+"""All contradictions in the description of a model, by itself and with its program: the front door of the rules.
 
-The rules are from coremltools 9.0: `mlmodel/src/Validation/InterfaceValidators.cpp` and `PipelineValidator.cpp`.
+Severities and sources are explained in `miltext.descriptions.contract`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from miltext.descriptions.kinds import has_list, rule_of
+from miltext.descriptions.contract import Contradiction, ProgramPlace
+from miltext.descriptions.mismatches import alone, mismatches
 from miltext.descriptions.words import FUNCTIONS, SIDES, STAGES
 from miltext.diagnostics import codes
-from miltext.files.contents import kind_of_model, pipeline_of
+from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.files.contents import kind_of_model, pipeline_of, stages
 from miltext.printing.flexible_shapes import flexible
 from miltext.schema.features import LABEL_ELEMENTS, PREDICTIONS
+from miltext.schema.opsets import OPSETS
 from miltext.schema.proto.kinds import PROGRAM
-from miltext.schema.types import show
-from miltext.toml.reading import Mistake
 
 if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Fields
-    from miltext.schema.proto import FeatureDescription
+    from miltext.schema.function_io import Interface
+    from miltext.schema.proto import FeatureDescription, ModelDescription
     from miltext.schema.proto import Model as Spec
     from miltext.toml.reading import Keys
 
@@ -28,82 +30,184 @@ if TYPE_CHECKING:
 PREDICTED = dict(zip(PREDICTIONS, (tuple(f"{each}Type" for each in LABEL_ELEMENTS), ("dictionaryType",)), strict=True))
 """The types of the outputs in a classifier's fields."""
 
+NEWEST = max(opset.specification for opset in OPSETS)
+"""The newest known specification version."""
 
-def contradictions(spec: Spec, at: Keys) -> Iterator[Mistake]:
-    """Yield the contradictions in the description of a model, apart from its inner models, each with its place in the
-    text.
+
+def contradictions(spec: Spec, kind: str, functions: Mapping[str, Interface]) -> Iterator[Contradiction]:
+    """Yield the contradictions in the description of a model of a kind, apart from its inner models, and those with the
+    functions of its program, if any; all but those of its specification version.
+
+    Only the head of the Model message is used, and the names of a pipeline's stages.
     """
-    kind, description = kind_of_model(spec) or "", spec.description
-    if kind == PROGRAM and spec.isUpdatable:
-        message = "an ML Program cannot be trained on a device: leave out `isUpdatable`"
-        yield Mistake(codes.DESCRIPTION_OF_OTHER_TYPE, message, (*at, "isUpdatable"))
-    yield from _described(description, kind, at)
+    description = spec.description
+    if kind == PROGRAM and functions:
+        yield from mismatches(functions, description)
+    else:
+        yield from _entries(description, ())
+    if kind == PROGRAM and spec.isUpdatable:  # IV, validateCanModelBeUpdatable
+        fact = "an ML Program cannot be trained on a device"
+        yield Contradiction(codes.DESCRIPTION_OF_OTHER_TYPE, "error", fact, "leave out `isUpdatable`", ("isUpdatable",))
+    yield from _described(description, kind, "", ())
     for index, function in enumerate(description.functions):
-        yield from _described(function, kind, (*at, FUNCTIONS, index))
-    for side in SIDES if description.functions else ():
-        if getattr(description, side):
-            way = f"write it as `[[function.{side}]]` below its function"
-            message = f"a `[[{side}]]` is beside a `[[function]]`: {way}"
-            yield Mistake(codes.DESCRIPTION_ENTRY_COUNT, message, (*at, side, 0))
-    yield from _stages(spec, kind, at)
+        yield from _described(function, kind, function.name, (FUNCTIONS, index))
+    yield from _optional(description, kind)
+    yield from _listed_functions(description, kind)
+    yield from _stages(spec, kind)
 
 
-def _described(described: Fields, kind: str, at: Keys) -> Iterator[Mistake]:
-    """Yield the contradictions in the description of a model, or of a function."""
+def _entries(description: ModelDescription, keys: Keys) -> Iterator[Contradiction]:
+    """Yield the contradictions in the entries of a model without a program, each by itself."""
     for side in SIDES:
-        for index, entry in enumerate(getattr(described, side, ())):
-            yield from _sizes(entry, (*at, side, index))
+        for index, entry in enumerate(getattr(description, side)):
+            yield from alone(entry, side, (*keys, side, index), ProgramPlace(), is_typed=False)
+
+
+# ---- a model, or a function
+
+
+def _described(described: Fields, kind: str, function: str, keys: Keys) -> Iterator[Contradiction]:
+    """Yield the contradictions between the entries of a model, or of a function."""
+    place = ProgramPlace(function)
     outputs = {entry.name: entry for entry in described.output}
     for key, types in PREDICTED.items():
         predicted = getattr(described, key)
         if not predicted:
             continue
-        if predicted not in outputs and kind != PROGRAM:
-            message = f"`{key}` names no output of the model: `{predicted}`"
-            yield Mistake(codes.DESCRIPTION_OF_NOTHING, message, (*at, key))
+        if predicted not in outputs and kind != PROGRAM:  # IV, validateClassifierFeatureDescriptions
+            fact = f"`{key}` names no output of the model: `{predicted}`"
+            yield Contradiction(codes.DESCRIPTION_OF_NOTHING, "error", fact, "", (*keys, key), place)
         elif predicted in outputs and (kind == PROGRAM or kind.endswith("Classifier")):
-            yield from _predicted(key, outputs[predicted], types, at)
+            yield from _predicted(key, outputs[predicted], types, keys, place)
+    if kind == PROGRAM:
+        yield from _mixed(described, keys, place)
 
 
-def _predicted(key: str, entry: FeatureDescription, types: tuple[str, ...], at: Keys) -> Iterator[Mistake]:
-    """Yield a mistake for a classifier's field with an output of another type."""
+def _predicted(
+    key: str, entry: FeatureDescription, types: tuple[str, ...], keys: Keys, place: ProgramPlace
+) -> Iterator[Contradiction]:
+    """Yield a classifier's field with an output of another type (RR, PROGRAM_CLASSIFIER_INCONSISTENT)."""
     found = entry.type.WhichOneof("Type")
     if found not in types and found is not None:
         wanted, is_ = (" or ".join(f'"{each.removesuffix("Type")}"' for each in some) for some in (types, (found,)))
+        fact = f"`{key}` names `{entry.name}`, which has the type {is_}"
         way = f"name an output of the type {wanted}, or none"
-        message = f"`{key}` names `{entry.name}`, which has the type {is_}: {way}"
-        yield Mistake(codes.DESCRIPTION_OF_OTHER_TYPE, message, (*at, key))
+        yield Contradiction(codes.DESCRIPTION_OF_OTHER_TYPE, "error", fact, way, (*keys, key), place)
 
 
-def _sizes(entry: FeatureDescription, at: Keys) -> Iterator[Mistake]:
-    """Yield a mistake for an empty list of sizes, or one without the preferred size."""
-    sizes, (preferred, listed, _) = flexible(entry), rule_of(entry).keys
-    if sizes is None or not has_list(entry):
+def _mixed(described: Fields, keys: Keys, place: ProgramPlace) -> Iterator[Contradiction]:
+    """Yield an input of ranges beside one of listed sizes.
+
+    Core ML refuses these at load: "A model doesn't allow a mixture of enumerated and range shape flexibility, but
+    feature (…) uses the enumerated shape and feature (…) uses the range shape." (coremltools, issue 2548).
+    """
+    sizes = [(index, entry.name, flexible(entry)) for index, entry in enumerate(described.input)]
+    listed = [name for _, name, each in sizes if each is not None and each.shapes]
+    ranged = [(index, name) for index, name, each in sizes if each is not None and each.ranges]
+    if listed and ranged:
+        index, name = ranged[0]
+        fact = f"the input `{name}` has ranges of sizes, and `{listed[0]}` has a list"
+        at, value = (*keys, "input", index), place._replace(side="input", name=name)
+        yield Contradiction(codes.DESCRIPTION_OF_OTHER_TYPE, "error", fact, "use one way for all inputs", at, value)
+
+
+def _optional(description: ModelDescription, kind: str) -> Iterator[Contradiction]:
+    """Yield an ML Program whose inputs are all optional (IV, validateOptionalNN, which looks at no functions)."""
+    if kind == PROGRAM and description.input and all(entry.type.isOptional for entry in description.input):
+        fact, way = "all inputs are optional", "at least one must not be"
+        yield Contradiction(codes.DESCRIPTION_OF_OTHER_TYPE, "error", fact, way, ("input", 0, "isOptional"))
+
+
+# ---- functions
+
+
+def _listed_functions(description: ModelDescription, kind: str) -> Iterator[Contradiction]:
+    """Yield the contradictions around a list of functions (IV, validateMultiFunctionDescription)."""
+    names, default = [function.name for function in description.functions], description.defaultFunctionName
+    if not names and not default:
         return
-    if not sizes.shapes:
-        yield Mistake(
-            codes.DESCRIPTION_ENTRY_COUNT,
-            f"`{listed}` of `{entry.name}` is empty: leave it out, or list sizes",
-            (*at, listed),
-        )
-    elif sizes.default not in sizes.shapes:
-        message = f"`{entry.name}` has the size {show(tuple(sizes.default))}, which `{listed}` leaves out: list it, too"
-        yield Mistake(codes.DESCRIPTION_OF_OTHER_TYPE, message, (*at, preferred))
+    for key in (*SIDES, *PREDICTIONS):
+        if getattr(description, key):
+            is_list = key in SIDES
+            said = f"a `[[{key}]]`" if is_list else f"`{key}`"
+            way = f"write it as `[[function.{key}]]` below its function" if is_list else "write it below its function"
+            at = (key, 0) if is_list else (key,)
+            beside = f"`[[{FUNCTIONS}]]`" if names else "`defaultFunctionName`"
+            fact = f"{said} is beside a {beside}"
+            yield Contradiction(codes.DESCRIPTION_ENTRY_COUNT, "error", fact, way, at)
+    if kind != PROGRAM:
+        fact, way = "only an ML Program has functions", "leave them out"
+        yield Contradiction(codes.DESCRIPTION_OF_NOTHING, "error", fact, way, (FUNCTIONS, 0) if names else ())
+    if names and not default:
+        fact, way = "the description lists functions, and does not name the default one", "add `defaultFunctionName`"
+        yield Contradiction(codes.DESCRIPTION_ENTRY_COUNT, "error", fact, way, ("defaultFunctionName",), near=())
+    elif default not in names:
+        near = did_you_mean(nearest(default, names))
+        fact = f"there is no function `{default}`{near}"
+        yield Contradiction(codes.DESCRIPTION_OF_NOTHING, "error", fact, "", ("defaultFunctionName",))
 
 
-def _stages(spec: Spec, kind: str, at: Keys) -> Iterator[Mistake]:
-    """Yield the stages of a pipeline with a duplicate name, or without a name beside named ones."""
+# ---- specification versions
+
+
+def version_contradictions(version: int, needed: int) -> Iterator[Contradiction]:
+    """Yield a specification version below the one that a model needs, or above the newest known one.
+
+    Source: `Model.cpp`, validateGeneric, UNSUPPORTED_COMPATIBILITY_VERSION. A version of the future may be known to a
+    newer Core ML.
+    """
+    keys: Keys = ("specificationVersion",)
+    if version < (needed := max(needed, 1)):
+        fact, way = f"`specificationVersion` is {version}, but the model needs {needed}", f"write {needed}, or nothing"
+        code = codes.SPECIFICATION_TOO_SMALL
+        yield Contradiction(code, "error", fact, way, keys, suggestion=str(needed))
+    elif version > NEWEST:
+        fact = f"`specificationVersion` is {version}, but the newest known version is {NEWEST}"
+        yield Contradiction(codes.DESCRIPTION_OF_NOTHING, "warning", fact, "write a known one", keys)
+
+
+# ---- pipelines
+
+
+def pipeline_contradictions(spec: Spec) -> Iterator[Contradiction]:
+    """Yield the contradictions between a pipeline and its models, apart from names and connections.
+
+    Source: coremltools, `mlmodel/src/Validation/PipelineValidator.cpp`. A version below that of a model is doubtful:
+    coremltools' `make_pipeline` gives a pipeline the greatest, but public models have less.
+    """
+    inner = stages(spec)
+    if pipeline_of(spec, kind_of_model(spec)) is not None and not inner:
+        fact, way = "the pipeline has no model", "add one"
+        yield Contradiction(codes.DESCRIPTION_OF_NOTHING, "error", fact, way, ())
+    for index, model in enumerate(inner):
+        if model.isUpdatable and not (spec.isUpdatable and index == len(inner) - 1):
+            fact, way = f"the stage {index} is updatable", "only the last one of an updatable pipeline can be"
+            yield Contradiction(codes.DESCRIPTION_OF_OTHER_TYPE, "error", fact, way, (STAGES, index, "isUpdatable"))
+    if spec.isUpdatable and inner and not inner[-1].isUpdatable:
+        fact, way = "the pipeline is updatable, and its last stage is not", "leave out `isUpdatable`"
+        yield Contradiction(codes.DESCRIPTION_OF_OTHER_TYPE, "error", fact, way, ("isUpdatable",))
+    needed = max((model.specificationVersion for model in inner), default=0)
+    for found in version_contradictions(spec.specificationVersion, needed):
+        yield found._replace(severity="note") if spec.specificationVersion else found
+
+
+def _stages(spec: Spec, kind: str) -> Iterator[Contradiction]:
+    """Yield the stages of a pipeline with a duplicate name, or without a name beside named ones; and names without
+    stages.
+
+    Source: coremltools, `mlmodel/src/Validation/PipelineValidator.cpp`.
+    """
     pipeline = pipeline_of(spec, kind)
     names = [*pipeline.names] if pipeline else []
     count = len(pipeline.models) if pipeline else 0
+    if len(names) > count:
+        fact = f"the pipeline has {len(names)} names for {count} stages"
+        yield Contradiction(codes.DESCRIPTION_ENTRY_COUNT, "error", fact, "leave out the others", ())
     for index, name in enumerate([*names, *[""] * count][:count] if any(names) else ()):
-        where = (*at, STAGES, index)
+        keys: Keys = (STAGES, index)
         if not name:
-            message = f"the stage {index} has no `name`, and others have one: name all of them, or none"
-            yield Mistake(codes.DESCRIPTION_ENTRY_COUNT, message, where)
+            fact, way = f"the stage {index} has no `name`, and others have one", "name all of them, or none"
+            yield Contradiction(codes.DESCRIPTION_ENTRY_COUNT, "error", fact, way, keys)
         elif name in names[:index]:
-            yield Mistake(
-                codes.DESCRIPTION_ENTRY_COUNT,
-                f"the stage {index} has the name `{name}` of another one",
-                (*where, "name"),
-            )
+            fact = f"the stage {index} has the name `{name}` of another one"
+            yield Contradiction(codes.DESCRIPTION_ENTRY_COUNT, "error", fact, "", (*keys, "name"))

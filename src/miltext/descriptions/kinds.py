@@ -22,6 +22,7 @@ from miltext.schema.proto import ArrayFeatureType, FeatureDescription, FeatureTy
 from miltext.schema.types import DictionaryType, Shape, StateType, TensorType, Type, read_type, show
 
 if TYPE_CHECKING:
+    from miltext.descriptions.contract import Severity
     from miltext.descriptions.sizes import Sizes
     from miltext.diagnostics import ModelError
     from miltext.schema.proto import ValueType
@@ -35,8 +36,14 @@ _CODES = {
 }
 """The codes of `struct` for the data types of multi-arrays."""
 
-Problem = tuple[str, str]
-"""The key of an entry that does not match the type, and the reason."""
+
+class Problem(NamedTuple):
+    """The key of an entry that does not match the type, and the reason."""
+
+    key: str
+    reason: str
+    severity: Severity = "error"
+
 
 NO_COMPILED_SIZES = Flexible([], [], [])
 """The sizes of a value for which none are stated."""
@@ -331,7 +338,7 @@ def _fit_keys(change: TypeChange) -> tuple[str, ...]:
 
 
 def _image_problem(entry: FeatureDescription, type: Type, side: str) -> Problem | None:
-    return _lacking(entry) or _sizes_problem(entry, type, side)
+    return _sizes_problem(entry, type, side)
 
 
 def _array_problem(entry: FeatureDescription, type: Type, side: str) -> Problem | None:
@@ -349,16 +356,7 @@ def _keys_problem(entry: FeatureDescription, type: Type, _: str) -> Problem | No
         return None
     wanted = type.key.dtype
     member = entry.type.dictionaryType.WhichOneof("KeyType")
-    return None if member == f"{wanted}KeyType" else ("keyType", f'has the `keyType` "{wanted}"')
-
-
-def _lacking(entry: FeatureDescription) -> Problem | None:
-    """Return the missing keys of an image, at its type."""
-    image = entry.type.imageType
-    lacking = [key for key in ("colorSpace", "width", "height") if not getattr(image, key)]
-    if image.WhichOneof("SizeFlexibility") == "imageSizeRange":
-        lacking += [key for key in ("widthRange", "heightRange") if not image.imageSizeRange.HasField(key)]
-    return ("type", f"needs {' and '.join(f'`{key}`' for key in lacking)} to be an image") if lacking else None
+    return None if member == f"{wanted}KeyType" else Problem("keyType", f'has the `keyType` "{wanted}"')
 
 
 def _element(entry: FeatureDescription, type: Type) -> Problem | None:
@@ -369,7 +367,7 @@ def _element(entry: FeatureDescription, type: Type) -> Problem | None:
         return None
     word = word_of(array.dataType, ELEMENTS)
     said = f'not "{word}"' if word else "which is left out"
-    return "dataType", f'has the `dataType` "{type.dtype}", {said}'
+    return Problem("dataType", f'has the `dataType` "{type.dtype}", {said}')
 
 
 def _sizes_problem(entry: FeatureDescription, type: Type, side: str) -> Problem | None:
@@ -379,11 +377,12 @@ def _sizes_problem(entry: FeatureDescription, type: Type, side: str) -> Problem 
         return None
     one, listed, ranged = rule_of(entry).keys
     if not stated.default and type.shape and side != "output":
-        return "type", f"needs a `{one}`"
-    for key, shapes in ((listed, stated.shapes), (one, [stated.default])):
+        return Problem("type", f"needs a `{one}`")
+    severities: tuple[Severity, Severity] = ("warning", "error")
+    for key, shapes, severity in zip((listed, one), (stated.shapes, [stated.default]), severities, strict=True):
         for shape in shapes:
             if not _is_allowed(shape, type.shape) and not (side == "output" and not shape):
-                return key, f"cannot be {show(tuple(shape))}{_as_image(entry)}"
+                return Problem(key, f"cannot be {show(tuple(shape))}{_as_image(entry)}", severity)
     return _ranges(stated, type.shape, ranged)
 
 
@@ -401,15 +400,16 @@ def _as_image(entry: FeatureDescription) -> str:
 
 
 def _ranges(said: Flexible, declared: Shape, key: str) -> Problem | None:
+    """Return the range of another size than the program's; "allowed shapes" by FeatureTypes.proto."""
     if not said.ranges:
         return None
     if len(said.ranges) != len(declared):
-        return key, f"has {len(declared)} dimensions, and the ranges are {len(said.ranges)}"
+        return Problem(key, f"has {len(declared)} dimensions, and the ranges are {len(said.ranges)}")
     for index, ((least, most), size) in enumerate(zip(said.ranges, declared, strict=True)):
         if size is not None and (least, most) != (size, size):
-            return key, f"has only the size {size} in the dimension {index}: write a `?` there in the program"
-        if said.default and not (least <= said.default[index] and (most < 0 or said.default[index] <= most)):
-            return key, f"has the size {said.default[index]} in the dimension {index}, which its range leaves out"
+            found = f"its range is [{least}, {most}]"
+            reason = f"has only the size {size} in the dimension {index}, but {found}: write a `?` there in the program"
+            return Problem(key, reason, "warning")
     return None
 
 

@@ -33,8 +33,11 @@ Described: TypeAlias = "ModelDescription | FunctionDescription"
 SINCE = {ArrayFeatureType.FLOAT16: 7, ArrayFeatureType.INT8: 10, ImageFeatureType.GRAYSCALE_FLOAT16: 7}
 """The first specification version with an element type of multi-arrays, or a colour space of images."""
 
-SEVERAL_FUNCTIONS = STATES = 9
-"""The first specification version with several functions."""
+SEVERAL_FUNCTIONS = STATES = WITHOUT_INPUTS = 9
+"""The first specification version with listed functions, with states, and with functions that take no input.
+
+Source: coremltools, `mlmodel/src/Validation/InterfaceValidators.cpp` and `Utils.cpp`.
+"""
 
 DEFAULT_FUNCTION = "main"
 
@@ -368,15 +371,20 @@ def required_version(program: Program, description: ModelDescription) -> int:
     functions = [program.functions[name] for name in program.functions]
     opsets = {opset for function in functions for opset in (function.opset, *blocks_of(function))}
     versions = [*map(specification_of, opsets)]
-    described: list[Described] = [description, *description.functions]
+    described: list[Described] = [*description.functions] or [description]
     for each in described:
-        versions += [STATES] * bool(each.state)
+        versions += [STATES] * (bool(each.state) or any(map(_is_state, each.input)))
+        versions += [WITHOUT_INPUTS] * (bool(each.output) and not each.input)
         for entry in (*each.input, *each.output):
             versions.append(SINCE.get(entry.type.multiArrayType.dataType, 0))
             versions.append(SINCE.get(entry.type.imageType.colorSpace, 0))
-    if len(functions) > 1:
+    if len(functions) > 1 or description.functions or description.defaultFunctionName:
         versions.append(SEVERAL_FUNCTIONS)
     return max(versions, default=0)
+
+
+def _is_state(entry: FeatureDescription) -> bool:
+    return entry.type.WhichOneof("Type") == "stateType"
 
 
 def known_version(program: Program, description: ModelDescription) -> int:

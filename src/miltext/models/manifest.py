@@ -60,7 +60,7 @@ def items(folder: Path) -> list[PackageItem]:
     manifest = _read_manifest(folder)
     found: dict[str, PackageItem] = {}
     for name, item in manifest["itemInfoEntries"].items():
-        path = _item_path(item)
+        path = item_path(item)
         if path is not None:
             use, is_model = item.get("description"), name == manifest["rootModelIdentifier"]
             found.setdefault(path, PackageItem(path, _printable(use) if isinstance(use, str) else "", is_model))
@@ -71,7 +71,7 @@ def model_file(folder: Path) -> Path:
     """Return the path of a package's `.mlmodel`, from its manifest. Raise ModelError (MIL255)."""
     manifest = _read_manifest(folder)
     root, items = manifest["rootModelIdentifier"], manifest["itemInfoEntries"]
-    path = _item_path(items.get(root))
+    path = item_path(items.get(root))
     if path is None:
         raise _wrong(folder, f"it lacks an item with a path for the root model {root!r}")
     return inside(within(folder, "Data"), path)
@@ -93,7 +93,8 @@ def by_paths(manifest: Json) -> Manifest:
     return {**manifest, "itemInfoEntries": entries, "rootModelIdentifier": root}
 
 
-def _item_path(item: object) -> str | None:
+def item_path(item: object) -> str | None:
+    """Return the path of an item; None without one."""
     path = item.get("path") if isinstance(item, dict) else None
     return path if isinstance(path, str) and path else None
 
@@ -176,7 +177,7 @@ def manifest_of(origin: Path | None) -> Manifest:
         return {"fileFormatVersion": "1.0.0", "itemInfoEntries": entries, "rootModelIdentifier": root}
     manifest = _read_manifest(origin)
     for name, item in manifest["itemInfoEntries"].items():
-        if _item_path(item) is None:
+        if item_path(item) is None:
             raise _wrong(origin, f"it lacks a path for the item {name!r}")
     return manifest
 

@@ -60,7 +60,7 @@ def message_of(model: Model) -> Spec:
     """Return the Model message of a model; for a compiled model, a message with its known inputs and outputs."""
     if model.spec is not None:
         return model.spec
-    made = Spec(description=model.description)
+    made = Spec(description=model.description, specificationVersion=model.specification_version)
     if model.type == PROGRAM and model.description is None:
         made.mlProgram.CopyFrom(model.program)
     pipeline = pipeline_of(made, model.type)

@@ -209,8 +209,20 @@ def _image(image: ImageFeatureType) -> Flexible:
     if image.WhichOneof("SizeFlexibility") == "imageSizeRange":
         sides = image.imageSizeRange.heightRange, image.imageSizeRange.widthRange
         ranges = [[1, 1], [channels, channels], *([side.lowerBound, side.upperBound] for side in sides)]
-    default = [1, channels, image.height, image.width]
+    default = [1, channels, *_default_size(shapes, ranges, image)]
     return Flexible(default, shapes, ranges, ("images", *_doubts(shapes, ranges)))
+
+
+def _default_size(shapes: list[Sizes], ranges: list[Sizes], image: ImageFeatureType) -> Sizes:
+    """Return the height and the width of an image, or without both, Core ML's default, as for an array.
+
+    Source: coremltools' `mlmodel/src/Validation/InterfaceValidators.cpp`.
+    """
+    if image.height > 0 and image.width > 0:
+        return [image.height, image.width]
+    if shapes:
+        return shapes[0][2:]
+    return [least for least, _ in ranges[2:]] or [image.height, image.width]
 
 
 def _doubts(shapes: list[Sizes], ranges: list[Sizes]) -> tuple[str, ...]:

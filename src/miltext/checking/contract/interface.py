@@ -1,4 +1,7 @@
-"""Contradictions between the program of a model and its description."""
+"""Contradictions between the program of a model and its description, as findings at places of the program.
+
+The rules are in `miltext.descriptions.contradictions`; a build from the text of a description uses the same.
+"""
 
 from __future__ import annotations
 
@@ -6,36 +9,99 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from miltext.checking.findings import Finding
-from miltext.descriptions.mismatches import entry_mismatches
+from miltext.checking.findings import Finding, Remark
+from miltext.descriptions.contract import place_words
+from miltext.descriptions.contradictions import contradictions, pipeline_contradictions, version_contradictions
 from miltext.descriptions.program_descriptions import DEFAULT_FUNCTION, required_version
-from miltext.diagnostics import codes
-from miltext.pipelines.type_words import type_words
-from miltext.printing.flexible_shapes import flexible
-from miltext.schema.features import COLORS, PREDICTIONS, word_of
-from miltext.schema.function_io import interface
+from miltext.diagnostics import Diagnostic, codes
+from miltext.files.contents import kind_of_model, stages
+from miltext.pipelines.connections import WHOLE
+from miltext.pipelines.faults import message_of
+from miltext.schema.function_io import interfaces
 from miltext.schema.paths import Key, block_path
-from miltext.schema.types import read_type, spelled
+from miltext.schema.proto import Model as Spec
+from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.walk import blocks_of, own_opset
 
 if TYPE_CHECKING:
-    from miltext.diagnostics.dynamic import Json, Record
+    from miltext.descriptions.contract import Contradiction, ProgramPlace
+    from miltext.diagnostics.dynamic import Record
+    from miltext.models.model import Model
+    from miltext.pipelines.connections import PipelinePlace
     from miltext.schema.paths import Path
-    from miltext.schema.proto import FeatureDescription, Function, ModelDescription, Program, ValueType
+    from miltext.schema.proto import Function, ModelDescription, Program
 
 
-def interface_findings(program: Program, version: int, description: ModelDescription) -> Iterator[Finding]:
+def interface_findings(
+    program: Program, version: int, description: ModelDescription, *, is_updatable: bool = False
+) -> Iterator[Finding]:
     """Yield the contradictions between a program and the description of its model, at places of the program."""
-    least = required_version(program, description)
-    if version < least:
-        yield misfit((), f"the model has the specification version {version}, but what is there needs {least}")
-    yield from _functions(program, description)
-    described = described_functions(description)
+    for found in interface_contradictions(program, version, description, is_updatable=is_updatable):
+        yield finding(found, program, description)
     for name in sorted(program.functions):
-        if name in described:
-            yield from _function(name, program.functions[name], described[name])
-        elif description.functions or DEFAULT_FUNCTION in program.functions:
-            yield misfit(("functions", Key(name), "key"), f"the description does not describe the function `{name}`")
+        outputs, block = outputs_of(name, program.functions[name])
+        for output, count in sorted(Counter(outputs).items()):
+            if count > 1:
+                place = (*block, "outputs", len(outputs) - 1 - outputs[::-1].index(output))
+                yield misfit(place, f"the program has the output `{output}` of `{name}` twice")
+
+
+def interface_contradictions(
+    program: Program, version: int, description: ModelDescription, *, is_updatable: bool = False
+) -> Iterator[Contradiction]:
+    """Yield the contradictions between a program and the description of its model."""
+    head = Spec(description=description, isUpdatable=is_updatable)
+    yield from version_contradictions(version, required_version(program, description))
+    yield from contradictions(head, PROGRAM, interfaces(program))
+
+
+def finding(found: Contradiction, program: Program, description: ModelDescription) -> Finding:
+    """Return a contradiction as a finding, whose message names its place in the description.
+
+    The keys of a missing entry are a remark, since they follow from the type of the value.
+    """
+    path = _path(found.place, program)
+    if found.code == codes.DESCRIPTION_OF_NOTHING and found.place.name and found.way_out:
+        return misfit(path, found.fact, found.severity)._replace(remarks=(Remark(found.way_out, path),))
+    return misfit(path, _message(found, description), found.severity)
+
+
+def _message(found: Contradiction, description: ModelDescription) -> str:
+    where = place_words(found.keys, description)
+    if where and f"`{where}`" not in found.fact:
+        found = found._replace(fact=f"{found.fact} (description: {where})")
+    return found.message
+
+
+def pipeline_diagnostics(whole: Model) -> Iterator[Diagnostic]:
+    """Yield the contradictions in the descriptions of an opened pipeline, and of its models other than ML Programs."""
+    if whole.is_whole:
+        yield from _described(message_of(whole), WHOLE)
+
+
+def _described(spec: Spec, place: PipelinePlace) -> Iterator[Diagnostic]:
+    kind = kind_of_model(spec) or ""
+    if kind == PROGRAM:
+        return
+    for each in (*contradictions(spec, kind, {}), *pipeline_contradictions(spec)):
+        yield Diagnostic(each.severity, codes.MISFIT_DESCRIPTION, f"{place}: {_message(each, spec.description)}")
+    for index, model in enumerate(stages(spec)):
+        yield from _described(model, place.inside(spec, index))
+
+
+def _path(place: ProgramPlace, program: Program) -> Path:
+    """Return the path of a place in a program: of the nearest enclosing part that the program has."""
+    if place.function not in program.functions:
+        return ()
+    function = program.functions[place.function]
+    path: Path = ("functions", Key(place.function))
+    if not place.side:
+        return (*path, "key")
+    outputs, block = outputs_of(place.function, function)
+    if place.side == "output":
+        return (*block, "outputs", outputs.index(place.name)) if place.name in outputs else path
+    taken = [value.name for value in function.inputs]
+    return (*path, "inputs", taken.index(place.name)) if place.name in taken else path
 
 
 def described_functions(description: ModelDescription) -> Record:
@@ -43,41 +109,9 @@ def described_functions(description: ModelDescription) -> Record:
     return {each.name: each for each in description.functions} or {DEFAULT_FUNCTION: description}
 
 
-def _functions(program: Program, description: ModelDescription) -> Iterator[Finding]:
-    """Yield the errors in the list of the described functions."""
-    names = [each.name for each in description.functions]
-    for name in sorted({*described_functions(description)} - {*program.functions}):
-        yield misfit((), f"the description describes the function `{name}`, which the program lacks")
-    for name in _doubled(names):
-        yield misfit((), f"the description describes the function `{name}` twice")
-    if names and not description.defaultFunctionName:
-        yield misfit((), "the description lists functions, and does not name the default one")
-    elif names and description.defaultFunctionName not in names:
-        yield misfit((), f"the description lacks its default function, `{description.defaultFunctionName}`")
-
-
 def misfit(path: Path, message: str, severity: str = "warning") -> Finding:
     """Return the finding of a description that does not match the program at a path."""
     return Finding(path, codes.MISFIT_DESCRIPTION, message, severity=severity)
-
-
-def _function(name: str, function: Function, described: Json) -> Iterator[Finding]:
-    path: Path = ("functions", Key(name))
-    outputs, block = outputs_of(name, function)
-    places = {value.name: (*path, "inputs", index) for index, value in enumerate(function.inputs)}
-    given = {name: (*block, "outputs", index) for index, name in enumerate(outputs)}
-    for output in _doubled(outputs):
-        yield misfit(given[output], f"the program has the output `{output}` of `{name}` twice")
-    for side, types in interface(function).sides.items():
-        entries = getattr(described, side)
-        yield from _names(entries, [*types], side, name, path)
-        for entry in entries:
-            declared = types.get(entry.name)
-            if declared is not None:
-                yield from _type(entry, declared, side, (given if side == "output" else places)[entry.name])
-    for key in PREDICTIONS:
-        if (predicted := getattr(described, key)) and predicted not in given:
-            yield misfit(path, f"the description has the {key} `{predicted}`, which is not an output of `{name}`")
 
 
 def outputs_of(name: str, function: Function) -> tuple[list[str], Path]:
@@ -85,35 +119,3 @@ def outputs_of(name: str, function: Function) -> tuple[list[str], Path]:
     blocks = blocks_of(function)
     opset = own_opset(function.opset, blocks)
     return [] if opset is None else [*blocks[opset].outputs], block_path(name, opset or "")
-
-
-def _doubled(names: list[str]) -> list[str]:
-    return sorted(name for name, count in Counter(names).items() if count > 1)
-
-
-def _names(entries: Json, names: list[str], side: str, function: str, path: Path) -> Iterator[Finding]:
-    described = [entry.name for entry in entries]
-    if "" in described:
-        yield misfit(path, f"the description has an {side} of `{function}` without a name")
-    for odd in sorted({*described}.symmetric_difference(names) - {""}):
-        lacking = "the program lacks" if odd in described else "the description lacks"
-        yield misfit(path, f"{lacking} the {side} `{odd}` of `{function}`")
-    for name in _doubled(described):
-        yield misfit(path, f"the description has the {side} `{name}` of `{function}` twice")
-
-
-def _type(entry: FeatureDescription, declared: ValueType, side: str, path: Path) -> Iterator[Finding]:
-    """Yield a type or shape other than the program's; a range without an end counts as one in a compiled model."""
-    sizes, color = flexible(entry), entry.type.imageType.colorSpace
-    if color and not word_of(color, COLORS):
-        yield misfit(path, f"the description says that `{entry.name}` is an image of the unknown color space {color}")
-    if any(
-        each.code != codes.INPUT_WITHOUT_RANGE or sizes is None or not sizes.ranges
-        for each in entry_mismatches(entry, declared, side)
-    ):
-        there = (
-            f"by the description {type_words(entry.type)}"
-            if entry.type.WhichOneof("Type")
-            else "the description has no type"
-        )
-        yield misfit(path, f"the {side} `{entry.name}` is {spelled(read_type(declared))}, but {there}")

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from miltext.building.compiling.other_files import other_items
 from miltext.checking.contract.files import FileFindings
+from miltext.checking.contract.manifests import manifest_findings
 from miltext.diagnostics import Diagnostic, codes, warning
 from miltext.diagnostics.wording import listed
 from miltext.models.manifest import DATA, MANIFEST
 from miltext.models.overlays import NAMES, SIDES, spelled
+from miltext.weights.paths import suspicion
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from miltext.checking.contract.weights import UsedFile
     from miltext.models.model import Model
     from miltext.models.overlays import Overlay, Overlays
 
 
-def package_findings(package: Model, overlays: Overlays) -> list[FileFindings]:
-    """Return the findings around the model of a package with these overlays, file by file."""
+def package_findings(package: Model, overlays: Overlays, used: Sequence[UsedFile]) -> list[FileFindings]:
+    """Return the findings around the model of a package with these overlays and weight files, file by file."""
     assert package.path is not None
     by_file: dict[Path, list[Diagnostic]] = {}
     for each in overlays.unread:
@@ -32,7 +36,19 @@ def package_findings(package: Model, overlays: Overlays) -> list[FileFindings]:
         by_file.setdefault(overlay.file, []).extend(_of_overlay(overlay, overlays))
     by_file[package.path / MANIFEST] = [*_of_items(package)]
     by_file[package.path] = [*_unlisted(package, overlays)]
-    return [FileFindings(os.fspath(path), found, None) for path, found in by_file.items() if found]
+    files = [FileFindings(os.fspath(path), found, None) for path, found in by_file.items() if found]
+    return [
+        *files,
+        *manifest_findings(package, _weight_paths(package, used), {each.item.path for each in overlays.unread}),
+    ]
+
+
+def _weight_paths(package: Model, used: Sequence[UsedFile]) -> list[PurePosixPath]:
+    """Return the paths of weight files below `Data`."""
+    assert package.path is not None
+    assert package.model_path is not None
+    place = package.model_path.relative_to(package.path / DATA)
+    return [PurePosixPath(os.path.normpath(place / each.short_name)) for each in used if not suspicion(each.name)]
 
 
 def _of_overlay(overlay: Overlay, overlays: Overlays) -> Iterator[Diagnostic]:

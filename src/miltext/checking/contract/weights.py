@@ -46,7 +46,7 @@ Users = Callable[[int | None], str]
 """Words for the values that use the record at an offset, or that use the file."""
 
 
-class _File(NamedTuple):
+class UsedFile(NamedTuple):
     """A weight file by a name in values, which is below a folder, and the forms of the values at each offset."""
 
     folder: Path | None
@@ -64,15 +64,15 @@ class _File(NamedTuple):
         return self.owner if suspicion(self.name) or self.folder is None else str(self.folder / self.short_name)
 
 
-def weight_findings(whole: Model) -> list[FileFindings]:
-    """Return the faults of each weight file that programs of a model name, at the file.
+def weight_findings(whole: Model, used: Sequence[UsedFile]) -> list[FileFindings]:
+    """Return the faults of each weight file in use, at the file.
 
-    A name that no weight file may have is reported at the program. Programs that cannot be read have no findings here.
+    A name that no weight file may have is reported at the program.
     """
-    files: dict[Path, list[_File]] = {}
+    files: dict[Path, list[UsedFile]] = {}
     found: list[FileFindings] = []
     names = _Names(whole)
-    for named in _named_files(whole):
+    for named in used:
         path = _real_path(named, names)
         if isinstance(path, FileFindings):
             found.append(path)
@@ -84,14 +84,14 @@ def weight_findings(whole: Model) -> list[FileFindings]:
     return found
 
 
-def _real_path(named: _File, names: _Names) -> Path | FileFindings:
+def _real_path(named: UsedFile, names: _Names) -> Path | FileFindings:
     try:
         return BlobFolder(named.folder).path(named.name)
     except WeightsError as failure:
         return FileFindings(named.path, [_refused(failure, names.of([named]))], None)
 
 
-def _joined(files: list[_File]) -> _File:
+def _joined(files: list[UsedFile]) -> UsedFile:
     """Return the file of several names."""
     first, *others = files
     for offset, forms in (each for other in others for each in other.wanted.items()):
@@ -99,13 +99,16 @@ def _joined(files: list[_File]) -> _File:
     return first
 
 
-def _named_files(whole: Model) -> list[_File]:
-    """Return the weight files by their names in programs, of which several can mean one file."""
-    files: dict[tuple[Path | None, str], _File] = {}
+def used_files(whole: Model) -> list[UsedFile]:
+    """Return the weight files that programs of a model name; several names can mean one file.
+
+    Programs that cannot be read name none.
+    """
+    files: dict[tuple[Path | None, str], UsedFile] = {}
     forms: dict[Form, Form] = {}
     for stage, held in _blobs(whole):
         blob, folder = held.value.blobFileValue, stage.model.model_path
-        file = files.setdefault((folder, blob.fileName), _File(folder, blob.fileName, stage.model.name, {}))
+        file = files.setdefault((folder, blob.fileName), UsedFile(folder, blob.fileName, stage.model.name, {}))
         form = _form(held.value)
         form, known = forms.setdefault(form, form), file.wanted.get(blob.offset, ())
         if form not in known:
@@ -141,7 +144,7 @@ class _Names:
             offsets.setdefault(blob.offset, {})[held.name] = None
         return names
 
-    def of(self, files: Sequence[_File]) -> Users:
+    def of(self, files: Sequence[UsedFile]) -> Users:
         """Return the words for users of a file that has these names."""
 
         def words(offset: int | None) -> str:
@@ -166,7 +169,7 @@ def _refused(failure: WeightsError, users: Users) -> Diagnostic:
     return made
 
 
-def _capped(found: list[Diagnostic], file: _File) -> list[Diagnostic]:
+def _capped(found: list[Diagnostic], file: UsedFile) -> list[Diagnostic]:
     """Return the first findings of a file, and the number of the others."""
     if len(found) <= MOST:
         return found
@@ -179,7 +182,7 @@ def _capped(found: list[Diagnostic], file: _File) -> list[Diagnostic]:
 # ---- one file
 
 
-def _of_file(path: Path, named: _File, users: Users) -> list[Diagnostic]:
+def _of_file(path: Path, named: UsedFile, users: Users) -> list[Diagnostic]:
     try:
         with RecordFile(path) as file:
             return [*_of_records(file, named, users)]
@@ -187,7 +190,7 @@ def _of_file(path: Path, named: _File, users: Users) -> list[Diagnostic]:
         return [_refused(failure, users)]
 
 
-def _of_records(file: RecordFile, named: _File, users: Users) -> Iterator[Diagnostic]:
+def _of_records(file: RecordFile, named: UsedFile, users: Users) -> Iterator[Diagnostic]:
     """Yield the findings of the records that values use; if there are none, that of the count in the header."""
     found, records = False, []
     for offset in sorted(named.wanted):

@@ -32,27 +32,30 @@ def whole_findings(whole: Model, source: CompiledSource | None = None) -> list[F
     """
     if whole.kind not in WITH_DESCRIPTION:
         return []
-    from miltext.checking.contract.weights import weight_findings
+    from miltext.checking.contract.weights import used_files, weight_findings
 
+    used = used_files(whole)
     found = [*_connections(whole), *bundle_files(whole, source)]
     if whole.overlays is not None:
         from miltext.checking.contract.packages import package_findings
 
         with suppress(MiltextError):  # of an unreadable model, which is reported by itself
-            found += package_findings(whole, whole.overlays)
-    return found + weight_findings(whole)
+            found += package_findings(whole, whole.overlays, used)
+    return found + weight_findings(whole, used)
 
 
 def contract_findings(model: Model) -> Iterator[Finding]:
     """Yield the contradictions between the program of a model and its description, at places of the program."""
     if model.kind not in WITH_DESCRIPTION or (model.is_compiled and not _is_described(model)):
         return
-    description, version = model.description, model.specification_version
-    if description is None or version is None:
-        return
     from miltext.checking.contract.interface import interface_findings
 
-    yield from interface_findings(model.program, version, description)
+    description, head = model.description, model.spec
+    version = model.specification_version if head is None else head.specificationVersion
+    if description is None or version is None:
+        return
+    is_updatable = head is not None and head.isUpdatable
+    yield from interface_findings(model.program, version, description, is_updatable=is_updatable)
     if model.is_compiled:
         from miltext.checking.compiled.program import program_findings
 
@@ -76,16 +79,19 @@ def bundle_files(model: Model, source: CompiledSource | None = None) -> list[Fil
 
 
 def _connections(whole: Model) -> Iterator[FileFindings]:
-    """Yield the mismatches between the models of a pipeline.
+    """Yield the mismatches between the models of a pipeline, and the contradictions in the descriptions around its
+    programs.
 
     A failure to find them is reported with the model that causes it.
     """
     if not whole.is_pipeline:
         return
+    from miltext.checking.contract.interface import pipeline_diagnostics
     from miltext.files.refusals import refusal
     from miltext.pipelines.faults import faults_in
 
     with suppress(MiltextError):
         found = [refusal(fault.code, fault.message).diagnostics[0] for fault in faults_in(whole)]
+        found += pipeline_diagnostics(whole)
         if found:
             yield FileFindings(whole.name, found, None)

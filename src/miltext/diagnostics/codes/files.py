@@ -159,6 +159,12 @@ MISFIT_OVERLAY = code(
 UNKNOWN_PACKAGE_PART = code(
     "MIL270", "unknown part of a package", NOTE, "no fix is needed if the part belongs there: every edit keeps it"
 )
+MISFIT_MANIFEST = code(
+    "MIL271",
+    "manifest does not match the package",
+    ERROR,
+    "correct Manifest.json, or export the package again",
+)
 
 # ---- weight files
 
