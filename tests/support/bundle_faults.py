@@ -38,7 +38,7 @@ UNKNOWABLE = {
     "modelNames/coremldata.bin": r"absent|byte .*",  # a pipeline need not name its models
     "metadata.json": r"\.(metadataOutputVersion|generatedClassName) other|(\.functions\.\d)?\.stateSchema gone"
     r"|\.availability\.visionOS gone",  # what compilers and names of folders were, and keys of newer compilers
-    "Manifest.json": r"\.itemInfoEntries\.[^.]+\.(name|description) other",  # which are for people
+    "Manifest.json": r"\.itemInfoEntries\.[^.]+\.(name|author|description) other",  # any text is right
 }
 """By the file, the faults that no other part of a model shows; docs/compiled-models.md has their reasons."""
 
@@ -112,7 +112,7 @@ def untold(bundle: Path, copy: Path, step: int = 1) -> Iterator[Fault]:
 
 def faults(bundle: Path, step: int = 1) -> Iterator[Fault]:
     """Yield the faults of each file but of the values in weights, which nothing else shows."""
-    used = _used_records(bundle) if bundle.suffix == ".mlpackage" else {}
+    used = _used_records(bundle)
     for path in sorted(each for each in bundle.rglob("*") if each.is_file()):
         name, data = path.relative_to(bundle).as_posix(), path.read_bytes()
         yield Fault(name, "absent", None)

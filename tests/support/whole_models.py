@@ -210,6 +210,23 @@ def _unusual_names() -> Any:
     return made
 
 
+@_made("no-inputs")
+def _no_inputs() -> Any:
+    """A function of nothing, as models may be from iOS 18 on."""
+    return converted(lambda mb: mb.relu(x=mb.fill(shape=[2, 3], value=np.float32(1)), name="y"), {})
+
+
+@_made("states-alone")
+def _states_alone() -> Any:
+    """A counter, which takes a state and no input."""
+
+    def body(mb: Any, count: Any) -> Any:
+        more = mb.add(x=mb.read_state(input=count), y=np.float16(1))
+        return mb.mul(x=mb.coreml_update_state(state=count, value=more), y=np.float16(2), name="y")
+
+    return converted(body, {"count": "state fp16[1]"})
+
+
 @_made("fp16-features")
 def _fp16_features() -> Any:
     return converted(summed, {"x": "fp16[1,4]", "more": "fp16[1,4]"}, "ios17")

@@ -49,72 +49,12 @@ def test_each_difference_has_its_reason() -> None:
     assert all(bool(row.reason) == (row.apple != row.check) for row in ROWS.values())
 
 
-PENDING = {
-    ("ModelPackage", "no item of the weights"),
-    ("_validate_enumerated_shape_inputs", "two inputs of listed shapes in the version 8"),
-    ("_validate_enumerated_shape_inputs", "inputs of two and of three listed shapes"),
-    ("testFeatureDescriptions", "an image of 6 x 5, of the listed 10 x 5"),
-    ("testFeatureDescriptions", "an input of the shape [10, 5], of the listed [6, 2]"),
-    ("testMultiFunctionSpecificationVersion", "a function in the version 8"),
-    ("testMultiFunctionDefaultFunctionName", "a default function beside inputs and outputs"),
-    ("testMultiFunctionTopLevelFeatureDescriptionsMustBeEmpty", "functions, and an input beside them"),
-    ("testMultiFunctionTopLevelFeatureDescriptionsMustBeEmpty", "functions, and an output beside them"),
-    ("testMultiFunctionTopLevelFeatureDescriptionsMustBeEmpty", "functions, and a training input beside them"),
-    ("testMultiFunctionTopLevelFeatureDescriptionsMustBeEmpty", "functions, and a state beside them"),
-    ("testMultiFunctionTopLevelFeatureDescriptionsMustBeEmpty", "functions, and a predictedFeatureName beside them"),
-    (
-        "testMultiFunctionTopLevelFeatureDescriptionsMustBeEmpty",
-        "functions, and a predictedProbabilitiesName beside them",
-    ),
-    ("testEmptyInputModel_downgradeToIOS18", "no inputs in the version 8"),
-    ("testStateFeatureDescriptionInInputs", "a state among the inputs"),
-    ("testStateFeatureIsOptional_shouldFail", "an optional state"),
-    ("testStateFeature_ArrayUsesRangeFlexibleShape_shouldFail", "a state of ranges"),
-    ("testStateFeature_ArrayUsesEnumeratedFlexibleShape_shouldFail", "a state of listed shapes"),
-    ("testArrayFeature_DefaultOptionalValueOutOfRange_shouldFail", "the default value 128 of INT8"),
-    ("validateFeatureDescription", "an image without a size, of the listed 10 x 5 and 6 x 5"),
-    ("validateFeatureDescription", "an image without a size, of a width of 2 to 9"),
-    ("validateFeatureDescription", "an image of no listed size"),
-    ("validateFeatureDescription", "an input of no listed shape"),
-    ("validateFeatureDescription", "a double default value of FLOAT32"),
-    ("validateFeatureDescription", "a float default value of INT32"),
-    ("validateFeatureDescription", "an int default value of FLOAT16"),
-    ("validateFeatureDescription", "a state with a default value"),
-    ("validateOptionalNN", "both inputs optional"),
-    ("validateOptionalOutputs", "an optional output"),
-    ("validateCanModelBeUpdatable", "an updatable ML Program"),
-    ("validateGeneric", "the version 0"),
-    ("validateGeneric", "the version 11"),
-    ("MLNeuralNetworkUtilities", "an input of listed shapes beside one of ranges"),
-    ("PROGRAM_CLASSIFIER_INCONSISTENT", "a predictedFeatureName of a multi-array"),
-    ("validate, of pipelines", "a model of the version 0"),
-    ("validate, of pipelines", "an updatable model"),
-    ("validate, of pipelines", "an updatable pipeline of models that are not"),
-    ("validate, of pipelines", "a name for one of two models"),
-    ("validate, of pipelines", "one name for both models"),
-    ("ModelPackage", "no fileFormatVersion"),
-    ("ModelPackage", "the fileFormatVersion 1.0"),
-    ("ModelPackage", "the fileFormatVersion one.0.0"),
-    ("ModelPackage", "the fileFormatVersion -1.0.0"),
-    ("ModelPackage", "the fileFormatVersion 1.1.0"),
-    ("ModelPackage", "the fileFormatVersion 2.0.0"),
-    ("ModelPackage", "an item without its path"),
-    ("ModelPackage", "an item without its name"),
-    ("ModelPackage", "an item without its author"),
-    ("ModelPackage", "an item without its description"),
-    ("ModelPackage", "an item whose path is not there"),
-}
-"""Cases for which `check` has no rule yet."""
-
-
 def _word(is_refused: object) -> str:
     return "refused" if is_refused else "valid"
 
 
 def _assert_answers(name: tuple[str, str], package: Path, *, is_refused: bool) -> None:
     found = reported(package)
-    if name in PENDING and _word(found) != ROWS[name].check:
-        pytest.xfail("no rule yet")
     assert (_word(is_refused), _word(found)) == ROWS[name][:2], found
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.contradictions.drawing import CONTRADICTIONS, EQUIVALENT, Judged, draw, judge
@@ -15,6 +17,42 @@ PACKAGES = {name: partial(whole, name) for name in [*MADE, "kind/defaults", "kin
             "kind/image-ranges", "kind/labels-int", "kind/labels-string", "kind/pipeline-2", "kind/pipeline-3",
             "kind/states", "kind/two-files", "package/functions", "package/int4", "package/palettized-3",
             "package/sparse", "package/pipeline"]}  # fmt: skip
+
+
+PENDING = {
+    "a default function without functions",
+    "a default of a state",
+    "a default of another type",
+    "a default out of range",
+    "a flexible image without a size of its own",
+    "a flexible state",
+    "a prediction beside functions",
+    "a prediction that no stage gives",
+    "a stage without a version",
+    "a state among the inputs",
+    "a version below that of a stage",
+    "a version of the future",
+    "an ML Program that can be updated",
+    "an array for the predicted feature",
+    "an enumeration beside a range",
+    "an enumeration of nothing",
+    "an image outside its sizes",
+    "an optional output",
+    "an optional state",
+    "an updatable stage",
+    "functions and features beside them",
+    "names for other stages",
+    "no input that is required",
+    "probabilities without a label",
+    "the label named as the probabilities",
+    "the probabilities named as the label",
+}
+"""The ways whose rules are not there yet."""
+
+
+def each(table: Iterable[str]) -> list[Any]:
+    pending = pytest.mark.xfail(reason="no rule yet")
+    return [pytest.param(name, marks=pending) if name in PENDING else name for name in table]
 
 
 @pytest.fixture(autouse=True)
@@ -29,13 +67,17 @@ def drawn(name: str) -> Judged:
     return found[0]
 
 
-PENDING = {"a flexible image without a size of its own", "a state among the inputs"}
-
-
-@pytest.mark.parametrize("name", [name for name in EQUIVALENT if name not in PENDING])
+@pytest.mark.parametrize("name", each(EQUIVALENT))
 def test_nothing_is_reported_where_any_value_is_right(name: str) -> None:
     judged = drawn(name)
     assert not judged.found, judged.change
+
+
+@pytest.mark.parametrize("name", each(CONTRADICTIONS))
+def test_each_contradiction_is_reported(name: str) -> None:
+    judged = drawn(name)
+    assert judged.is_reported, judged.change
+    assert not judged.failed, judged.found
 
 
 def test_a_number_makes_the_same_change_again() -> None:

@@ -131,10 +131,14 @@ def _no_weights(case: Case) -> str:
     return "`Manifest.json` lacks the `weights`"
 
 
-@contradiction("manifest", "another author of an item", "Core ML's items have the author com.apple.CoreML")
-def _author(case: Case) -> str:
-    case.pick(case.manifest["itemInfoEntries"].values())["author"] = case.pick(["", "com.example", 7])
-    return "an item of `Manifest.json` has another author"
+@contradiction(
+    "manifest", "a field of an item that is no text", "each item has a path, a name, an author and a description"
+)
+def _field_type(case: Case) -> str:
+    item = case.pick(case.manifest["itemInfoEntries"].values())
+    key = case.pick(["author", "name", "description"])
+    item[key] = case.pick([None, 7, []])
+    return f"an item of `Manifest.json` has {item[key]} for {key}"
 
 
 @contradiction("manifest", "a key twice", "a reader takes either")
@@ -188,6 +192,13 @@ def _words(case: Case) -> str:
     item = case.pick(case.manifest["itemInfoEntries"].values())
     item["description"] = item["name"] = "other words"
     return "other words"
+
+
+@equivalent("manifest", "another author of an item", "ModelPackage.cpp: anybody may add items")
+def _author(case: Case) -> str:
+    others = [item for name, item in _items(case).items() if name != case.manifest["rootModelIdentifier"]]
+    case.pick(others)["author"] = "com.example"
+    return "an item of another author"
 
 
 @equivalent("manifest", "files that nothing names", "nothing reads them: a note at most")

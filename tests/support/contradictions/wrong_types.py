@@ -254,6 +254,14 @@ def _other_default(case: Case) -> str:
     return f"`{entry.name}` has a {other}"
 
 
+@contradiction("interface", "a default out of range", "InterfaceValidators.cpp: an INT8 has 8 bits")
+def _default_out_of_range(case: Case) -> str:
+    entry, array = case.array("input", where=lambda each: each.dataType == ELEMENTS["int8"])
+    entry.type.isOptional = True
+    array.intDefaultValue = case.pick([-129, 128, 2**31 - 1])
+    return f"`{entry.name}` has the default {array.intDefaultValue}"
+
+
 @contradiction("interface", "no input that is required", "InterfaceValidators.cpp: one of the inputs is not optional")
 def _all_optional(case: Case) -> str:
     inputs = case.model.description.input
