@@ -8,7 +8,8 @@ from posixpath import normpath
 from shutil import copyfile
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import PrintError
+from miltext.diagnostics import PrintError, codes
+from miltext.files.refusals import WeightsError
 from miltext.syntax.programs import own_copy
 from miltext.weights.blob_storage import ALIGNMENT, Blob, BlobFile, BlobWriter, aligned
 from miltext.weights.model_weights import BlobFolder, blob_values
@@ -130,7 +131,7 @@ def file_for(name: str, folder: Path) -> Path:
 def placed_in(programs: Sequence[Program], contents: WeightContents, folder: Path, name: str) -> None:
     """Give the weights of merged programs their places in a weight file of a folder. Raise Unplaced, WeightsError."""
     offsets = dict[Content, int]()
-    with BlobFile(resolve(name, folder)) as file:
+    with BlobFile(_left(name, folder)) as file:
         for blob in file:
             offsets.setdefault(contents.content(blob), blob.offset)
     placed: list[tuple[Value.BlobFileValue, int]] = []
@@ -143,6 +144,16 @@ def placed_in(programs: Sequence[Program], contents: WeightContents, folder: Pat
             placed.append((place, offsets[content]))
     for place, offset in placed:
         place.offset = offset
+
+
+def _left(name: str, folder: Path) -> Path:
+    """Return the path of a weight file that the merge leaves in a folder. Raise Unplaced if it leaves none."""
+    try:
+        return resolve(name, folder)
+    except WeightsError as failure:
+        if failure.diagnostics[0].code != codes.MISSING_WEIGHT_FILE:
+            raise
+        raise Unplaced(f"the merge leaves no weight file `{name}`, and the merged program names it") from failure
 
 
 def written_anew(programs: Sequence[Program], contents: WeightContents, folder: Path, name: str) -> None:
@@ -186,6 +197,19 @@ def replaced(
             for offset, blob in wanted.items():
                 copy.seek(file.blob(offset).start)
                 copy.write(blob.data)
+
+
+def require_fit(programs: Sequence[Program], folder: Path, name: str) -> None:
+    """Raise Unplaced for a weight of programs that does not fit its record in a weight file of a folder."""
+    opened = BlobFolder(folder)
+    for held in _values(programs):
+        if _place_of(held.value.blobFileValue)[0] == name:
+            try:
+                opened.blob(held.value)
+            except WeightsError as failure:
+                reason = f"the weight `{held.name}` does not fit the weight file that the merge leaves"
+                raise Unplaced(f"{reason}: {failure.diagnostics[0].message}") from failure
+    opened.close()
 
 
 def _pairs(

@@ -1,12 +1,18 @@
-"""Errors of a merged text that neither side has, such as mismatched types."""
+"""Errors of a merged text or model that neither side has, such as mismatched types."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import TYPE_CHECKING
 
+from miltext.checking.contract.whole import contract_findings
 from miltext.checking.verifier import check
-from miltext.diagnostics import Diagnostic
+from miltext.diagnostics import Diagnostic, error
+from miltext.syntax.literals import quote
+
+if TYPE_CHECKING:
+    from miltext.models.model import Model
 
 _WEIGHT = re.compile(r"BLOBFILE\s*\(([^;]*?\)\s*)\)")
 """A weight's file and place in a text."""
@@ -26,6 +32,22 @@ def new_errors(merged: str, ours: str, theirs: str, path: str | None = None) -> 
         if known[_said(each)] < 0:
             reported.append(each)
     return reported
+
+
+def new_contradictions(merged: Model, ours: Model, theirs: Model) -> list[Diagnostic]:
+    """Return the contradictions between programs and descriptions of a merged model that neither side has."""
+    known = _contradictions(ours) | _contradictions(theirs)
+    return [error(code, message) for code, message in (_contradictions(merged) - known).elements()]
+
+
+def _contradictions(whole: Model) -> Counter[tuple[str, str]]:
+    """Return the codes and messages of the contradictions in the models of a pipeline, or in a model."""
+    return Counter(
+        (each.code, f"model {quote(stage.model.pipeline_name)}: {each.message}" if stage.place else each.message)
+        for stage in whole.programs()
+        for each in contract_findings(stage.model)
+        if each.severity != "note"
+    )
 
 
 def moved_weights(base: str, ours: str, theirs: str) -> str | None:

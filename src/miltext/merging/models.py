@@ -13,6 +13,7 @@ from shutil import copyfile
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.building.new_model import ml_programs, models_with_programs
+from miltext.containers.spec import SpecModel
 from miltext.diagnostics import ModelError, error
 from miltext.files.contents import pipeline_of, shell
 from miltext.merging.conflicts import Markers
@@ -23,11 +24,12 @@ from miltext.merging.contents import (
     placed_in,
     programs_of,
     replaced,
+    require_fit,
     weight_files,
     written_anew,
 )
 from miltext.merging.decisions import THEIRS, UndecidedSide, programs_in, side_taken
-from miltext.merging.judging import new_errors
+from miltext.merging.judging import new_contradictions, new_errors
 from miltext.merging.merging import Merged, merge_texts
 from miltext.merging.messages import Clash, merge_messages
 from miltext.merging.stages import Stages, StageTriple
@@ -200,13 +202,15 @@ class _ModelMerge:
         return markers.text([*(clash.conflict for clash in self._clashes), *pieces])
 
     def _errors(self, spec: Spec) -> tuple[str, list[Diagnostic]]:
-        """Return the errors that neither side has in the first text with any, and this text."""
+        """Return the errors that neither side has in the first text with any, and this text; otherwise in the model."""
         for each in self._texts:
             text = f"{each.heading}{each.merged.text}"
             if found := new_errors(text, each.ours, each.theirs):
                 return text, found
         known = {fault.tells for side in (1, 2) for fault in faults_in(self._side(side))}
-        return self._all(), [error(fault.code, fault.message) for fault in faults(spec) if fault.tells not in known]
+        found = [error(fault.code, fault.message) for fault in faults(spec) if fault.tells not in known]
+        merged = SpecModel("mlmodel", self._side(1).name, None, None, spec)
+        return self._all(), [*found, *new_contradictions(merged, self._side(1), self._side(2))]
 
     def _kept_whole(self, text: str, conflicts: Sequence[str], errors: Sequence[Diagnostic] = ()) -> MergedModel:
         """Return a merge in conflict, with the model of the side that is complete with the kept files."""
@@ -337,6 +341,17 @@ class _ModelMerge:
                 replaced(programs_of(side), programs, self._contents, _folder(side), folder, name)
             elif settled is None and not self._is_in_one(programs, folder, name):
                 written_anew(programs, self._contents, folder, name)
+        self._require_fit(programs, folder)
+
+    def _require_fit(self, merged: Sequence[Program], folder: Path) -> None:
+        """Raise Unplaced for a weight of the final programs that does not fit its final weight file.
+
+        git may take the model or a weight file of one side.
+        """
+        programs = merged if self._kept.model is None else programs_of(self._side(self._kept.model))
+        for name in weight_files(programs):
+            side = self._kept.weights.get(name)
+            require_fit(programs, folder if side is None else _folder(self._side(side)), name)
 
     def _is_in_one(self, programs: Sequence[Program], folder: Path, name: str) -> bool:
         """Return whether the file of one side contains all weights. It is then copied, and they keep their places."""
