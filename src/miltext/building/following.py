@@ -122,13 +122,19 @@ def _predict_by_old_names(described: Described, names: Names) -> None:
 
 
 def _drop_predictions(described: Described, function: str, outputs: Types) -> Iterator[DescriptionLoss]:
-    """Clear the fields that name a classifier's outputs if the function lacks such an output; yield the losses."""
+    """Clear the fields that name a classifier's outputs if the function lacks such an output, and the probabilities
+    without a label; yield the losses.
+    """
     for prediction in PREDICTIONS:
         predicted = getattr(described, prediction)
         if predicted and predicted not in outputs:
-            described.ClearField(prediction)
-            message = f"the {prediction} `{predicted}` was removed: it is no output of `{function}`"
-            yield DescriptionLoss(message, is_meant=True)
+            reason = f"it is no output of `{function}`"
+        elif predicted and not getattr(described, PREDICTIONS[0]):
+            reason = "there is no label beside it"
+        else:
+            continue
+        described.ClearField(prediction)
+        yield DescriptionLoss(f"the {prediction} `{predicted}` was removed: {reason}", is_meant=True)
 
 
 def _unite(described: Described) -> None:

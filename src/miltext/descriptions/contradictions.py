@@ -81,6 +81,11 @@ def _described(described: Fields, kind: str, function: str, keys: Keys) -> Itera
             yield Contradiction(codes.DESCRIPTION_OF_NOTHING, "error", fact, "", (*keys, key), place)
         elif predicted in outputs and (kind == PROGRAM or kind.endswith("Classifier")):
             yield from _predicted(key, outputs[predicted], types, keys, place)
+    label, probabilities = PREDICTIONS
+    if kind == PROGRAM and getattr(described, probabilities) and not getattr(described, label):
+        fact = f"`{probabilities}` is stated without `{label}`"  # IV, validateClassifierFeatureDescriptions
+        way = "name the output of the label, too, or leave both out"
+        yield Contradiction(codes.DESCRIPTION_OF_NOTHING, "warning", fact, way, (*keys, probabilities), place)
     if kind == PROGRAM:
         yield from _mixed(described, keys, place)
         yield from _listed_alike(described, keys, place)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.contradictions.drawing import CONTRADICTIONS, EQUIVALENT, Judged, draw, judge
@@ -18,14 +16,6 @@ KINDS = ("defaults", "enumerated", "image-enumerated", "image-ranges", "int8", "
 SAVED = ("functions", "int4", "palettized-3", "sparse", "pipeline")
 NAMES = [*MADE, *(f"kind/{name}" for name in KINDS), *(f"package/{name}" for name in SAVED)]
 PACKAGES = {name: partial(whole, name) for name in NAMES}
-
-PENDING = {"a version below that of a stage", "no program", "probabilities without a label"}
-"""The ways whose rules are not there yet."""
-
-
-def each(table: Iterable[str]) -> list[Any]:
-    pending = pytest.mark.xfail(reason="no rule yet")
-    return [pytest.param(name, marks=pending) if name in PENDING else name for name in table]
 
 
 @pytest.fixture(autouse=True)
@@ -40,13 +30,13 @@ def drawn(name: str) -> Judged:
     return found[0]
 
 
-@pytest.mark.parametrize("name", each(EQUIVALENT))
+@pytest.mark.parametrize("name", EQUIVALENT)
 def test_nothing_is_reported_where_any_value_is_right(name: str) -> None:
     judged = drawn(name)
     assert not judged.found, judged.change
 
 
-@pytest.mark.parametrize("name", each(CONTRADICTIONS))
+@pytest.mark.parametrize("name", CONTRADICTIONS)
 def test_each_contradiction_is_reported(name: str) -> None:
     judged = drawn(name)
     assert judged.is_reported, judged.change

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, Remark
-from miltext.descriptions.contract import place_words
+from miltext.descriptions.contract import Contradiction, place_words
 from miltext.descriptions.contradictions import contradictions, pipeline_contradictions, version_contradictions
 from miltext.descriptions.program_descriptions import DEFAULT_FUNCTION, required_version
 from miltext.diagnostics import Diagnostic, codes
@@ -24,7 +24,7 @@ from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.walk import blocks_of, own_opset
 
 if TYPE_CHECKING:
-    from miltext.descriptions.contract import Contradiction, ProgramPlace
+    from miltext.descriptions.contract import ProgramPlace
     from miltext.diagnostics.dynamic import Record
     from miltext.models.model import Model
     from miltext.pipelines.connections import PipelinePlace
@@ -52,6 +52,8 @@ def interface_contradictions(
     """Yield the contradictions between a program and the description of its model."""
     head = Spec(description=description, isUpdatable=is_updatable)
     yield from version_contradictions(version, required_version(program, description))
+    if not program.functions:  # `ResultReason.hpp`: PROGRAM_MAIN_FUNCTION_MISSING
+        yield Contradiction(codes.DESCRIPTION_OF_NOTHING, "error", "the program has no function", "add one", ())
     yield from contradictions(head, PROGRAM, interfaces(program))
 
 
