@@ -61,16 +61,17 @@ def pipeline(*models: Model, names: tuple[str, ...] = (), field: str = "pipeline
 
 
 def write_package(folder: Path, data: bytes, path: str = "com.apple.CoreML/model.mlmodel", **manifest: Any) -> Path:
-    """A package whose model has these bytes; `manifest` overrides what its manifest says."""
+    """A package whose model has these bytes; `manifest` overrides the keys of its manifest."""
     (folder / "Data" / path).parent.mkdir(parents=True)
     (folder / "Data" / path).write_bytes(data)
-    said = {
+    item = {"author": "com.apple.CoreML", "description": "CoreML Model Specification", "name": Path(path).name}
+    whole = {
         "fileFormatVersion": "1.0.0",
-        "itemInfoEntries": {"1": {"path": "weights", "description": "CoreML Model Weights"}, "2": {"path": path}},
+        "itemInfoEntries": {"2": {**item, "path": path}},
         "rootModelIdentifier": "2",
         **manifest,
     }
-    (folder / "Manifest.json").write_text(json.dumps(said), encoding="utf-8")
+    (folder / "Manifest.json").write_text(json.dumps(whole), encoding="utf-8")
     return folder
 
 
