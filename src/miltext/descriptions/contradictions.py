@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from miltext.descriptions.contract import Contradiction, ProgramPlace
 from miltext.descriptions.mismatches import alone, mismatches
+from miltext.descriptions.program_descriptions import DEFAULT_FUNCTION
 from miltext.descriptions.words import FUNCTIONS, SIDES, STAGES
 from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
@@ -48,7 +49,8 @@ def contradictions(spec: Spec, kind: str, functions: Mapping[str, Interface]) ->
     if kind == PROGRAM and spec.isUpdatable:  # IV, validateCanModelBeUpdatable
         fact = "an ML Program cannot be trained on a device"
         yield Contradiction(codes.DESCRIPTION_OF_OTHER_TYPE, "error", fact, "leave out `isUpdatable`", ("isUpdatable",))
-    yield from _described(description, kind, "", ())
+    only = DEFAULT_FUNCTION if DEFAULT_FUNCTION in functions else next(iter(functions), "")
+    yield from _described(description, kind, only, ())
     for index, function in enumerate(description.functions):
         yield from _described(function, kind, function.name, (FUNCTIONS, index))
     yield from _optional(description, kind)
@@ -81,6 +83,7 @@ def _described(described: Fields, kind: str, function: str, keys: Keys) -> Itera
             yield from _predicted(key, outputs[predicted], types, keys, place)
     if kind == PROGRAM:
         yield from _mixed(described, keys, place)
+        yield from _listed_alike(described, keys, place)
 
 
 def _predicted(
@@ -109,6 +112,23 @@ def _mixed(described: Fields, keys: Keys, place: ProgramPlace) -> Iterator[Contr
         fact = f"the input `{name}` has ranges of sizes, and `{listed[0]}` has a list"
         at, value = (*keys, "input", index), place._replace(side="input", name=name)
         yield Contradiction(codes.DESCRIPTION_OF_OTHER_TYPE, "error", fact, "use one way for all inputs", at, value)
+
+
+def _listed_alike(described: Fields, keys: Keys, place: ProgramPlace) -> Iterator[Contradiction]:
+    """Yield an input that lists another number of sizes than the first input with a list.
+
+    coremltools' guide to flexible inputs, and its `_validate_enumerated_shape_inputs`: several inputs of listed sizes
+    need a list of as many sizes each. An answer of Core ML is not public.
+    """
+    sizes = [(index, entry.name, flexible(entry)) for index, entry in enumerate(described.input)]
+    counts = [(index, name, len(each.shapes)) for index, name, each in sizes if each is not None and each.shapes]
+    for index, name, count in counts[1:]:
+        _, first, wanted = counts[0]
+        if count != wanted:
+            fact = f"the input `{name}` lists {count} sizes, and `{first}` lists {wanted}"
+            at, value = (*keys, "input", index), place._replace(side="input", name=name)
+            way = "list as many sizes for each input"
+            yield Contradiction(codes.DESCRIPTION_OF_OTHER_TYPE, "warning", fact, way, at, value)
 
 
 def _optional(description: ModelDescription, kind: str) -> Iterator[Contradiction]:

@@ -14,7 +14,7 @@ from miltext.descriptions.losses import DescriptionLoss
 from miltext.descriptions.ranges import by_function
 from miltext.diagnostics import codes
 from miltext.files.refusals import BlamedPart, refusal
-from miltext.printing.flexible_shapes import ATTRIBUTE, read_information
+from miltext.printing.flexible_shapes import ATTRIBUTE, flexible, read_information
 from miltext.schema.features import PREDICTIONS
 from miltext.schema.function_io import SIDES, interfaces
 from miltext.schema.opsets import TEXT_BY_PROTO, specification_of
@@ -33,10 +33,12 @@ Described: TypeAlias = "ModelDescription | FunctionDescription"
 SINCE = {ArrayFeatureType.FLOAT16: 7, ArrayFeatureType.INT8: 10, ImageFeatureType.GRAYSCALE_FLOAT16: 7}
 """The first specification version with an element type of multi-arrays, or a colour space of images."""
 
-SEVERAL_FUNCTIONS = STATES = WITHOUT_INPUTS = 9
-"""The first specification version with listed functions, with states, and with functions that take no input.
+SEVERAL_FUNCTIONS = STATES = WITHOUT_INPUTS = SEVERAL_LISTS = 9
+"""The first specification version with listed functions, with states, with functions that take no input, and with
+several inputs of listed sizes.
 
-Source: coremltools, `mlmodel/src/Validation/InterfaceValidators.cpp` and `Utils.cpp`.
+Source: coremltools, `mlmodel/src/Validation/InterfaceValidators.cpp` and `Utils.cpp`; of the last, its guide to
+flexible inputs, and `_validate_enumerated_shape_inputs`.
 """
 
 DEFAULT_FUNCTION = "main"
@@ -375,12 +377,18 @@ def required_version(program: Program, description: ModelDescription) -> int:
     for each in described:
         versions += [STATES] * (bool(each.state) or any(map(_is_state, each.input)))
         versions += [WITHOUT_INPUTS] * (bool(each.output) and not each.input)
+        versions += [SEVERAL_LISTS] * (sum(map(_has_sizes, each.input)) > 1)
         for entry in (*each.input, *each.output):
             versions.append(SINCE.get(entry.type.multiArrayType.dataType, 0))
             versions.append(SINCE.get(entry.type.imageType.colorSpace, 0))
     if len(functions) > 1 or description.functions or description.defaultFunctionName:
         versions.append(SEVERAL_FUNCTIONS)
     return max(versions, default=0)
+
+
+def _has_sizes(entry: FeatureDescription) -> bool:
+    sizes = flexible(entry)
+    return sizes is not None and bool(sizes.shapes)
 
 
 def _is_state(entry: FeatureDescription) -> bool:

@@ -69,6 +69,11 @@ class Case:
             raise Inapplicable
         return self.spec.pipeline
 
+    def require_no_stages(self) -> None:
+        """Raise Inapplicable for a pipeline, whose own interface has the types of its stages."""
+        if self.stages:
+            raise Inapplicable
+
     @property
     def program(self) -> Program:
         return self.model.mlProgram

@@ -76,7 +76,7 @@ def _exchanged(case: Case) -> str:
     side = case.pick(SIDES)
     entries = [*getattr(case.described, side)]
     first = case.entry(side)
-    second = case.pick(each for each in entries if each.type != first.type)
+    second = case.pick(each for each in entries if _declared(each) != _declared(first))
     first.name, second.name = second.name, first.name
     return f"`{first.name}` and `{second.name}` are exchanged"
 
@@ -89,6 +89,15 @@ def _moved(case: Case) -> str:
     getattr(case.described, side).remove(entry)
     name = getattr(case.described, other)[-1].name
     return f"the {side} `{name}` is described as {other}"
+
+
+def _declared(entry: Any) -> Any:
+    """Return the type of an entry without what only the description has."""
+    kind = type(entry.type).FromString(entry.type.SerializeToString())
+    kind.isOptional = False
+    if kind.WhichOneof("Type") == "multiArrayType" and kind.multiArrayType.WhichOneof("defaultOptionalValue"):
+        kind.multiArrayType.ClearField(kind.multiArrayType.WhichOneof("defaultOptionalValue"))
+    return kind
 
 
 # ---- predictions

@@ -464,6 +464,7 @@ def _state_shapeless(case: Case) -> str:
 
 @equivalent("interface", "an enumeration without a shape of its own", "FeatureTypes.proto: the first is the default")
 def _enumerated_alone(case: Case) -> str:
+    case.require_no_stages()
     entry, array = case.array("input", where=_enumerated)
     array.ClearField("shape")
     return f"`{entry.name}` has its enumeration alone"
@@ -471,6 +472,7 @@ def _enumerated_alone(case: Case) -> str:
 
 @equivalent("interface", "a range without a shape of its own", "FeatureTypes.proto: the lower bounds are the default")
 def _ranged_alone(case: Case) -> str:
+    case.require_no_stages()
     entry, array = case.array("input", where=_ranged)
     array.ClearField("shape")
     return f"`{entry.name}` has its ranges alone"
@@ -478,6 +480,7 @@ def _ranged_alone(case: Case) -> str:
 
 @equivalent("images", "a flexible image without a size of its own", "InterfaceValidators.cpp: the sizes give one")
 def _image_alone(case: Case) -> str:
+    case.require_no_stages()
     entry, image = case.image("input")
     if not image.WhichOneof("SizeFlexibility"):
         raise Inapplicable
@@ -488,6 +491,7 @@ def _image_alone(case: Case) -> str:
 
 @equivalent("interface", "a narrower range", "a model may take less than its program can")
 def _narrower(case: Case) -> str:
+    case.require_no_stages()
     entry, array, index = _open(case)
     bounds = array.shapeRange.sizeRanges[index]
     bounds.lowerBound = bounds.upperBound = array.shape[index]
@@ -496,6 +500,7 @@ def _narrower(case: Case) -> str:
 
 @equivalent("interface", "another enumerated shape", "a program of unknown sizes takes any")
 def _more_enumerated(case: Case) -> str:
+    case.require_no_stages()
     entry, array = case.array("input", where=_enumerated)
     value = _declared(case, entry.name)
     fixed = len([each for each in some(case.described.input) if each.type.multiArrayType.HasField("enumeratedShapes")])
@@ -508,6 +513,7 @@ def _more_enumerated(case: Case) -> str:
 
 @equivalent("images", "RGB for BGR", "both have three channels, and the program's weights decide which it is")
 def _colours_exchanged(case: Case) -> str:
+    case.require_no_stages()
     entry, image = case.image("input", "output")
     if image.colorSpace in GRAY:
         raise Inapplicable
@@ -517,6 +523,7 @@ def _colours_exchanged(case: Case) -> str:
 
 @equivalent("images", "an array for an image", "each image is a tensor, which can be described as such")
 def _array_for_image(case: Case) -> str:
+    case.require_no_stages()
     entry, image = case.image("input")
     if image.WhichOneof("SizeFlexibility") or image.colorSpace == COLORS["GRAYSCALE_FLOAT16"]:
         raise Inapplicable
@@ -531,6 +538,7 @@ def _array_for_image(case: Case) -> str:
 
 @equivalent("interface", "another default value", "any number of the type is one")
 def _another_default(case: Case) -> str:
+    case.require_no_stages()
     entry, array = case.array("input", where=lambda each: each.WhichOneof("defaultOptionalValue"))
     setattr(array, array.WhichOneof("defaultOptionalValue"), 5)
     return f"`{entry.name}` has another default"
