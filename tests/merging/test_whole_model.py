@@ -51,9 +51,10 @@ def checked(checkout: Checkout) -> set[str]:
     return {each.code for each in reported(checkout.package)}
 
 
-@pytest.mark.parametrize(
-    "theirs", [[laid_anew], [laid_anew, FIRST], [renamed_weights]], ids=["anew", "both", "renamed"]
-)
+LAID_OUT = {"anew": [laid_anew], "both": [laid_anew, FIRST]}
+
+
+@pytest.mark.parametrize("theirs", LAID_OUT.values(), ids=LAID_OUT)
 def test_weights_that_theirs_laid_anew_fit_our_program(theirs: list[Edit], any_checkout: Checkout) -> None:
     told = any_checkout.merge([tanh], theirs)
     assert any_checkout.unmerged == "", told
@@ -155,7 +156,7 @@ def test_a_contradiction_of_both_sides_is_no_success(order: tuple[int, ...], tmp
     status, told = ran("merge", base, ours, theirs, "-o", out)
     assert (status, out.exists()) == (1, False)
     assert "error[MIL265]" in told
-    assert "predictedProbabilitiesName `y`" in told
+    assert "`predictedProbabilitiesName` names no output of `main`" in told
     assert ran("merge", base, ours, theirs, "-o", out, "--no-check")[0] == 0
     assert reported(out)
 

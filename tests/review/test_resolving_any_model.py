@@ -123,7 +123,8 @@ def weights(package: Path) -> list[str]:
 
 
 def sound(checkout: Checkout, count: int = 2) -> None:
-    require_sound(checkout.package, "pipeline", count)
+    """The package is sound, but for the output of the pipeline that a removed model gave."""
+    require_sound(checkout.package, "pipeline", count, flaw="MIL457" if count == 1 else "")
 
 
 # ---- one side
