@@ -54,7 +54,8 @@ def test_nothing_is_wrong_with_a_model_of_the_corpus(path: Path) -> None:
     programs = [each for each in model.models or [model] if each.type == "mlProgram"]
     assert programs
     for program in programs:
-        assert errors(miltext.check(program)) == []
+        found = errors(miltext.check(program))
+        assert [each for each in found if each.code != "MIL264"] == []  # kept without its weights
 
 
 @pytest.mark.parametrize("path", corpus_files("handwritten/*.mil", "apple/*.mil"))

@@ -351,7 +351,7 @@ lut = tensor<fp32, [16]>([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])
 
 def test_a_constant_unlike_its_type_is_reported_before_a_run() -> None:
     assert {each.severity for each in miltext.check(PACKED)} == {"warning"}
-    with pytest.raises(MiltextError, match="cannot be computed: `indices` has not as many") as caught:
+    with pytest.raises(MiltextError, match="cannot be computed: `indices` has another number of elements") as caught:
         Evaluator(PACKED)
     assert place(caught.value) == ("MIL838", 'tensor<uint8, [8]>($bytes("01234567"))')
 

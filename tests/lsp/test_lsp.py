@@ -234,7 +234,7 @@ async def test_hovering_sums_a_weight_up(client: LanguageClient, tmp_path: Path)
     document.rewrite(text.replace(f"uint64({offset})", "uint64(1)"))
     assert "cannot be read: a record cannot begin at offset 1" in await hovered(document, **document.at("half)"))
     document.rewrite(text.replace("@model_path/", "@model_path/../"))
-    assert "climbs out" in await hovered(document, **document.at("half)"))
+    assert "leads outside" in await hovered(document, **document.at("half)"))
     unsaved = OpenDocument(client, text)
     assert "Save the text beside its weight files" in await hovered(unsaved, **unsaved.at("half)"))
 

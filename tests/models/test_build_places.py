@@ -41,7 +41,7 @@ CASES = [
     (program(relu("fp32", "x").replace("<x>", "")), "main", "MIL421", "''"),
     (blob_text("@model_path/weights/none.bin"), '"@model_path/weights/none.bin"', "MIL302", "--weights"),
     (blob_text("@model_path/weights/none.bin"), '"@model_path/weights/none.bin"', "MIL302", "--from"),
-    (blob_text("@model_path/../none.bin"), '"@model_path/../none.bin"', "MIL301", "climbs out"),
+    (blob_text("@model_path/../none.bin"), '"@model_path/../none.bin"', "MIL301", "leads outside"),
     (blob_text("@model_path/damaged.bin"), '"@model_path/damaged.bin"', "MIL304", "the file is /"),
 ]
 

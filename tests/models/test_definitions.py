@@ -132,4 +132,4 @@ def test_names_of_other_operations_predict_those_held_out() -> None:
         for name, at, found in known
         if predicted(name, at, [each for each in known if each[0] != name], modules) == found
     ]
-    assert f"Of {len(known)} known names in functions of iOS16 to iOS18, this finds {len(right)}" in PAGE
+    assert f"finds {len(right)} of {len(known)} known names in functions of iOS16 to iOS18" in PAGE

@@ -74,10 +74,14 @@ def _contradictions(spec: Spec) -> Counter[tuple[str, str]]:
 
 
 def _of_programs(spec: Spec) -> Iterator[tuple[str, str]]:
-    for each in models_with_programs(spec):
+    for each in filter(_is_described, models_with_programs(spec)):
         for found in interface_findings(each.mlProgram, each.specificationVersion, each.description):
             if found.severity != "note":
                 yield found.code, found.message
+
+
+def _is_described(spec: Spec) -> bool:
+    return spec.HasField("description")
 
 
 def _unwritable(model: Model, file: Path) -> str:
