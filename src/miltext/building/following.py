@@ -85,14 +85,14 @@ def _ways(spec: Spec) -> Iterator[list[Spec]]:
 
 
 def _other_names(spec: Spec) -> list[_OtherName]:
-    """Return the features of an ML Program that have two names."""
+    """Return the features of an ML Program that have two names; an entry without a name has one."""
     _, known = _paired(spec)
     return [
         _OtherName(function, side, old, new)
         for function, was in known.items()
         for side, names in was.sides.items()
         for old, new in names.items()
-        if old != new
+        if old and old != new
     ]
 
 

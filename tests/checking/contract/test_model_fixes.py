@@ -186,6 +186,15 @@ def test_sizes_in_the_program_do_not_follow(package: Path) -> None:
     assert model_file(package).read_bytes() == data
 
 
+@pytest.mark.parametrize("side", ["input", "output"])
+def test_the_program_keeps_a_name_that_an_entry_lacks(side: str, package: Path) -> None:
+    data = edit(package, lambda spec: setattr(first(spec, side), "name", ""))
+    left = run("--fix", "--unsafe-fixes", "--prefer", "description", package)
+    assert left.exit_code == 1
+    assert "changes only names in the program" in left.stderr
+    assert model_file(package).read_bytes() == data
+
+
 @pytest.mark.parametrize("place", ["model", "folder", "package"])
 def test_a_link_is_not_followed(place: str, package: Path) -> None:
     edit(package, CERTAIN["no inputs"])
