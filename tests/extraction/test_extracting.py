@@ -137,6 +137,7 @@ def test_what_model_is_trained_with_or_calls_class_follows_value(tmp_path: Path)
         "+ input scores_cast_fp16: fp16 [1, 3]",
         "- output classLabel: string",
         '- predictedFeatureName: "classLabel"',
+        '- predictedProbabilitiesName: "classLabel_probs"',
     ]
 
 
@@ -154,7 +155,7 @@ def test_a_specification_before_fp16_is_raised(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(("opset", "told"), [("ios16", ["MIL448"]), ("ios18", [])])
+@pytest.mark.parametrize(("opset", "told"), [("ios16", ["MIL448", "~ specification: 7 -> 9"]), ("ios18", [])])
 def test_a_part_without_inputs_is_reported_for_core_ml(opset: str, told: list[str], tmp_path: Path) -> None:
     text = draft("c = const()[val = [1.0]]; d = const()[val = 2.0]; a = add(x, c);", "a", opset=opset)
     whole = package(tmp_path / "Whole.mlpackage", text)

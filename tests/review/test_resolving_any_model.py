@@ -225,7 +225,7 @@ def renamed(text: str) -> str:
 SPOILED: dict[str, tuple[Callable[[str], str], str]] = {
     "no line": (renamed, f"the text has no line `{HEADINGS[1]}`"),
     "a line twice": (lambda text: text.replace(HEADINGS[1], HEADINGS[0]), f"`{HEADINGS[0]}` occurs twice"),
-    "a program before": (lambda text: f"program(1.3) {{ }}\n{text}", "has a program above all lines"),
+    "a program before": (lambda text: f"program(1.3) {{ }}\n{text}", "has a program above all headings"),
     "an error": (lambda text: text.replace("x = middle", "x = no_middle"), "error[MIL"),
     "no program": (lambda text: text[: text.index(HEADINGS[1]) + len(HEADINGS[1])], "error[MIL"),
     "markers": (lambda text: f"{text}\n<<<<<<< ours\n", "MIL863"),

@@ -6,15 +6,15 @@ value without an entry, of the same side and type, are one feature with two name
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.building.updates import carry, pipelines_around
+from miltext.building.editing import require_fit
 from miltext.descriptions.contract import ProgramPlace
 from miltext.descriptions.counterparts import Counterpart, Version
 from miltext.descriptions.losses import DescriptionLoss
 from miltext.descriptions.mismatches import entry_contradictions
-from miltext.descriptions.program_descriptions import DEFAULT_FUNCTION, follow, required_version
+from miltext.descriptions.program_descriptions import DEFAULT_FUNCTION, follow, lone_probabilities, required_version
 from miltext.files.contents import stages
 from miltext.pipelines.connections import WHOLE
 from miltext.pipelines.renaming import rename_values
@@ -24,19 +24,11 @@ from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:
     from miltext.descriptions.counterparts import Names
-    from miltext.diagnostics import Diagnostic
     from miltext.schema.function_io import Types
     from miltext.schema.proto import FeatureDescription, FunctionDescription, ModelDescription
     from miltext.schema.proto import Model as Spec
 
     Described = ModelDescription | FunctionDescription
-
-
-class Followed(NamedTuple):
-    """The losses of the descriptions that followed their programs, and warnings about the pipelines around them."""
-
-    losses: list[DescriptionLoss]
-    warnings: list[Diagnostic]
 
 
 class _OtherName(NamedTuple):
@@ -48,31 +40,28 @@ class _OtherName(NamedTuple):
     name: str
 
 
-def follow_programs(spec: Spec) -> Followed:
-    """Fix the descriptions of a model and of its stages; return their losses.
+def follow_programs(spec: Spec) -> list[DescriptionLoss]:
+    """Fix the descriptions of a model's programs; return their losses.
 
-    Raise ModelError for a type that cannot be described, as `program_descriptions.update` does, and for a stage whose
-    fixed description no longer fits its pipeline (MIL431, MIL456, MIL457).
+    The descriptions of pipelines, and all programs, stay. Raise ModelError for a type that cannot be described, as
+    `program_descriptions.update` does.
     """
-    followed = Followed([], [])
+    losses: list[DescriptionLoss] = []
     for way in _ways(spec):
-        around = pipelines_around(way, check=True)
-        losses, known = _follow_program(way[-1])
-        carried = carry(around, way[-1], known)
-        followed.losses.extend([*losses, *carried.losses])
-        followed.warnings.extend(carried.warnings)
+        losses += _follow_program(way[-1])
         for each in way:
             each.specificationVersion = max(each.specificationVersion, way[-1].specificationVersion)
-    return followed
+    return losses
 
 
 def follow_descriptions(spec: Spec) -> None:
     """Give inputs, states and outputs of programs their names in the descriptions, where one feature has two names.
 
-    Raise ModelError (MIL431) for a name of another value in the function.
+    Raise ModelError: MIL426 for a name that is no identifier, MIL431 for a name of another value in the function.
     """
     for way in _ways(spec):
         for each in _other_names(way[-1]):
+            require_fit(each.described)
             rename_values(way[-1].mlProgram, {each.name: each.described}, WHOLE, each.function)
 
 
@@ -96,7 +85,7 @@ def _other_names(spec: Spec) -> list[_OtherName]:
     ]
 
 
-def _follow_program(spec: Spec) -> tuple[list[DescriptionLoss], Mapping[str, Counterpart]]:
+def _follow_program(spec: Spec) -> list[DescriptionLoss]:
     described, program = spec.description, spec.mlProgram
     _unite(described)
     for function in described.functions:
@@ -110,7 +99,7 @@ def _follow_program(spec: Spec) -> tuple[list[DescriptionLoss], Mapping[str, Cou
     for name, each in _functions(described, after).items():
         losses += _drop_predictions(each, name, after[name].outputs if name in after else {})
     spec.specificationVersion = max(spec.specificationVersion, required_version(program, described))
-    return losses, known
+    return losses
 
 
 def _predict_by_old_names(described: Described, names: Names) -> None:
@@ -122,19 +111,14 @@ def _predict_by_old_names(described: Described, names: Names) -> None:
 
 
 def _drop_predictions(described: Described, function: str, outputs: Types) -> Iterator[DescriptionLoss]:
-    """Clear the fields that name a classifier's outputs if the function lacks such an output, and the probabilities
-    without a label; yield the losses.
-    """
+    """Clear the fields that name a classifier's outputs if the function lacks such an output; yield the losses."""
     for prediction in PREDICTIONS:
         predicted = getattr(described, prediction)
         if predicted and predicted not in outputs:
-            reason = f"it is no output of `{function}`"
-        elif predicted and not getattr(described, PREDICTIONS[0]):
-            reason = "there is no label beside it"
-        else:
-            continue
-        described.ClearField(prediction)
-        yield DescriptionLoss(f"the {prediction} `{predicted}` was removed: {reason}", is_meant=True)
+            described.ClearField(prediction)
+            message = f"the {prediction} `{predicted}` was removed: it is no output of `{function}`"
+            yield DescriptionLoss(message, is_meant=True)
+    yield from lone_probabilities(described)
 
 
 def _unite(described: Described) -> None:

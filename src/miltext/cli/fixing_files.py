@@ -73,7 +73,7 @@ class Fixing:
             return False
         if self.diff:
             before, after = texts_of(model, fix)
-            write_text("-", unified(f"{model.name} (description)", before, after, "fixed"), "diff")
+            write_text("-", unified(model.name, before, after, "fixed"), "diff")
             self.changed = True
             self.fixed += fix.solved
             return False

@@ -5,7 +5,7 @@ Losses are reported as DescriptionLoss.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.descriptions.counterparts import Counterpart, Version, counterparts
@@ -271,7 +271,16 @@ def _follow_predictions(described: Described, side: _Side) -> list[DescriptionLo
         setattr(described, prediction, new)
         if old and not new:
             losses.append(DescriptionLoss(f"the output `{old}` was removed, but was the {prediction}", is_meant=True))
-    return losses
+    return [*losses, *lone_probabilities(described)]
+
+
+def lone_probabilities(described: Described) -> Iterator[DescriptionLoss]:
+    """Clear the name of a classifier's probabilities without a label, which Core ML refuses; yield the loss."""
+    label, probabilities = PREDICTIONS
+    name = getattr(described, probabilities)
+    if name and not getattr(described, label):
+        described.ClearField(probabilities)
+        yield DescriptionLoss(f"the {probabilities} `{name}` was removed: there is no {label}", is_meant=True)
 
 
 class _Side:

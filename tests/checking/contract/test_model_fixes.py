@@ -171,6 +171,8 @@ def test_a_difference_is_shown_and_nothing_written(package: Path) -> None:
 def test_names_in_the_program_follow_if_preferred(package: Path) -> None:
     edit(package, CERTAIN["an input with another name"])
     described = spec_of(package).description
+    shown = run("--diff", "--prefer", "description", package)
+    assert "> picture)" in shown.stdout
     assert run("--fix", "--prefer", "description", package).exit_code == 0
     made = spec_of(package)
     assert made.description == described

@@ -19,6 +19,7 @@ from miltext.files.contents import parse_spec, read_file
 from miltext.files.writing import write_file
 from miltext.models.manifest import model_file
 from miltext.pipelines.faults import faults
+from miltext.printing.printing import to_text
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 
 PROGRAM, DESCRIPTION = "program", "description"
 """The sides that a fix may prefer: the other one follows it."""
+
+
+_NAMES_ONLY = (
+    "`--prefer description` changes only names in the program: leave it out, or change the program by `miltext "
+    "reshape` or `miltext convert-weights`"
+)
 
 
 class ModelFix(NamedTuple):
@@ -54,14 +61,14 @@ def fix_of(model: Model, prefer: str = PROGRAM) -> ModelFix | None:
     made, losses = deepcopy(spec), list[str]()
     try:
         if prefer == PROGRAM:
-            losses = [loss.message for loss in follow_programs(made).losses]
+            losses = [loss.message for loss in follow_programs(made)]
         else:
             follow_descriptions(made)
     except ModelError as failure:
         return ModelFix(file, spec, 0, reason=failure.diagnostics[0].message)
     after = _contradictions(made)
     if after - before or after == before:
-        way = "; `--prefer description` changes only names in the program" if prefer == DESCRIPTION else ""
+        way = f"; {_NAMES_ONLY}" if prefer == DESCRIPTION else ""
         return ModelFix(file, spec, 0, reason=f"no certain change makes the description and the program agree{way}")
     if reason := _unwritable(model, file):
         return ModelFix(file, spec, 0, reason=reason)
@@ -101,7 +108,13 @@ def write(fix: ModelFix) -> None:
 
 
 def texts_of(model: Model, fix: ModelFix) -> tuple[str, str]:
-    """Return the description of a model as text, before and after a fix."""
+    """Return the description of a model as text, before and after a fix; or its programs, if these are fixed."""
     from miltext.containers.spec import SpecModel
 
-    return description_text(model), description_text(SpecModel(model.kind, model.name, None, None, fix.spec))
+    fixed = SpecModel(model.kind, model.name, None, None, fix.spec)
+    before, after = description_text(model), description_text(fixed)
+    return (before, after) if before != after else (_programs(model), _programs(fixed))
+
+
+def _programs(model: Model) -> str:
+    return "\n".join(to_text(stage.model.program) for stage in model.programs())
