@@ -41,6 +41,7 @@ Examples:
   miltext check model.mil --from Model.mlpackage   # a text that `print --elide` wrote, its values filled in
   miltext check Model.mlmodelc --from Model.mlpackage   # its files, and whether that model is their source
   miltext check Model.mlmodelc --ignore MIL264   # a copy without its weights
+  miltext check --weights-data Model.mlpackage   # also the numbers of its weights: NaN, infinity, zeros
   miltext check .                            # every model and .mil below, except for sidecars
   miltext check --fix .                      # apply all certain suggestions to the .mil
   miltext check --diff --unsafe-fixes a.mil  # show what all suggestions would change
@@ -105,6 +106,9 @@ Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, o
     help="The model with the values that texts omit, or the source of a compiled model.",
 )
 @click.option("--with-coremltools", "loader", is_flag=True, help="Also run coremltools' own loader.")
+@click.option(
+    "--weights-data", is_flag=True, help="Also read the numbers of models' weights; texts are not read for it."
+)
 @click.option("--drafts/--no-drafts", default=None, help="Accept drafts, or report them as errors.  [--drafts]")
 @click.option("--config", metavar="FILE", help="Use the settings of this pyproject.toml for all files.")
 @click.option("--isolated", is_flag=True, help="Ignore the settings of every pyproject.toml.")
@@ -140,13 +144,15 @@ def _check(
     *,
     prefer: str,
     original: str | None,
+    weights_data: bool,
     unsafe_fixes: bool | None,
     **choices: Chosen,
 ) -> tuple[int, list[str]]:
     """Check the paths, report the findings, and return the exit status, and the written files."""
     rules = rules_of(unsafe=unsafe_fixes, **choices)
     checked = inputs(paths, rules)
-    run = CheckRun(rules, Fixing(diff=diff) if fix or diff else None, loader, prefer, *_originals(original, checked))
+    fixing = Fixing(diff=diff) if fix or diff else None
+    run = CheckRun(rules, fixing, loader, prefer, *_originals(original, checked), weights_data=weights_data)
     reports: list[Report] = []
     for each in checked:
         for report in run.reports(each):
@@ -221,6 +227,7 @@ class CheckRun:
     prefer: str
     originals: Sequence[Program]
     source: CompiledSource | None = None
+    weights_data: bool = False
     fixable: int = 0
     unsafe: int = 0
     around: int = 0
@@ -237,6 +244,7 @@ class CheckRun:
         try:
             whole = self._followed(open_whole(each.name), each.name)
             around = [Report(*each) for each in whole_findings(whole, self.source)]
+            around += self._of_weights_data(whole)
             stages = whole.select_all()
         except MiltextError as error:
             programs = [_refused(error, each.name, passed_over=each.found)]
@@ -244,6 +252,17 @@ class CheckRun:
             programs = (report for stage in stages for report in self._of_stage(stage, each.name))
         yield from self._chosen(around, each.name)
         yield from programs
+
+    def _of_weights_data(self, whole: Model) -> list[Report]:
+        """Return the doubtful numbers in the weights of a model, if that is requested."""
+        if not self.weights_data:
+            return []
+        from miltext.checking.contract.weights_data import weight_data_findings
+        from miltext.cli.progress import weights_bar
+        from miltext.diagnostics.reports import Report
+
+        with weights_bar("reading weights", whole) as progress:
+            return [Report(*each) for each in weight_data_findings(whole, progress.add)]
 
     def _followed(self, whole: Model, name: str) -> Model:
         """Fix the description of a model, or its program, if that is requested, and return the model in its file.

@@ -233,3 +233,9 @@ UNUSED_WEIGHTS = code(
     "remove them with `miltext build --prune-weights`, which reports their size. See [How files are "
     "written](writing-files.md#weights-that-nothing-needs)",
 )
+DOUBTFUL_WEIGHT_DATA = code(
+    "MIL313",
+    "doubtful numbers in a weight",
+    WARNING,
+    "export the model again from a checkpoint with the right numbers; keep numbers beyond 65504 in fp32",
+)
