@@ -84,25 +84,24 @@ def test_one_of_another_name_is_listed(building: Building) -> None:
     assert building.warnings == []
 
 
-def test_where_none_can_be_listed_it_is_reported(building: Building) -> None:
-    assert listed(building(text("other", "ios17"))) == ([], "", 1)
-    (told,) = building.warnings
-    assert told.startswith("MIL426: the only function is `other`, and Core ML runs `main`")
+def test_where_none_can_be_listed_it_is_refused(building: Building) -> None:
+    with pytest.raises(miltext.ParseError, match=r"MIL265.*no function `main`, but `other`"):
+        building(text("other", "ios17"))
+    assert listed(building(text("other", "ios17"), check=False)) == ([], "", 1)
     building(building.last)
-    assert building.warnings == []
+    assert [each.partition(":")[0] for each in building.warnings] == ["MIL265"]
     original = building.folder / "old.mlmodel"
     build(text("main", "ios17"), original)
-    building(text("other", "ios17"), open_model(original))
-    (told,) = building.warnings
-    assert told.startswith("MIL426: the only function is `other`, which was `main`, and Core ML runs `main`")
+    with pytest.raises(miltext.ParseError, match="MIL265"):
+        building(text("other", "ios17"), open_model(original))
     building(text("other", "ios17"), open_model(original), check=False)
     assert building.warnings == []
 
 
 def test_one_that_had_the_name_before_keeps_it(building: Building) -> None:
-    old = building(text("other", "ios17"))
+    old = building(text("other", "ios17"), check=False)
     building(TextModel(miltext.to_text(old.mlProgram).replace("relu", "tanh").encode(), "m.mil", None), building.last)
-    assert building.warnings == []
+    assert all("the original has this error, too" in each for each in building.warnings)
 
 
 @pytest.mark.parametrize("is_compiled", [False, True])
@@ -112,9 +111,8 @@ def test_a_model_of_a_pipeline(building: Building, is_compiled: bool) -> None:
     path = building.folder / "P.mlmodel"
     path.write_bytes(whole.SerializeToString())
     original = open_model(write_compiled(building.folder / "P.mlmodelc", whole) if is_compiled else path)
-    building(text("other", "ios17"), original, model=0)
-    (told,) = building.warnings
-    assert "the only function of model 0" in told
+    with pytest.raises(miltext.ParseError, match="MIL265"):
+        building(text("other", "ios17"), original, model=0)
     made = building(text("other", "ios18", "y", "z"), original, model=1)
     assert building.warnings == []
     assert listed(made.pipeline.models[1]) == (["other"], "other", 0)

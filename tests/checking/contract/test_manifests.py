@@ -40,6 +40,13 @@ def found_in(package: Path) -> list[str]:
     return found
 
 
+def test_findings_of_the_manifest_have_one_code(package: Path) -> None:
+    manifest = json.loads((package / "Manifest.json").read_text())
+    model_item(manifest).pop("author")
+    (package / "Manifest.json").write_text(json.dumps(manifest))
+    assert [each.code for file in whole_findings(open_model(package)) for each in file.diagnostics] == ["MIL271"]
+
+
 def weights_item(manifest: dict[str, Any]) -> dict[str, Any]:
     (item,) = (each for each in manifest["itemInfoEntries"].values() if each["path"] == WEIGHTS)
     return item  # type: ignore[no-any-return]
