@@ -235,9 +235,10 @@ def _pipeline(takes_x: bool, is_other: bool) -> Path:
 
 
 def _spec(stem: str, line: str) -> bytes:
-    (file,) = _package(stem, line).rglob("*.mlmodel")
-    spec = Model.FromString(file.read_bytes())
-    return spec.SerializeToString()
+    """Return the bytes of a model; of `model.mlmodel`, which stands alone, without weight files."""
+    package = _built(_text("tensor<fp32, [3]> x", VECTOR)) if stem == "model" else _package(stem, line)
+    (file,) = package.rglob("*.mlmodel")
+    return Model.FromString(file.read_bytes()).SerializeToString()
 
 
 # ---- texts
