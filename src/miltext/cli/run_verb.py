@@ -86,8 +86,7 @@ def command(
     values, labels and the most probable classes are shown. Deviations of devices are not modelled.
 
     In an .npz, strings are numpy strings, and class probabilities are pairs of `key` and `value`; no object is pickled.
-    For a value in a loop, the last iteration is used. A name is first searched in the function's own block, and then in
-    inner blocks.
+    For a value in a loop, the last iteration is used. A name is searched in the function's block, then in inner ones.
     """
     given = InputChoices(**{name: options[name] for name in InputChoices._fields})
     files = targets(outputs, state_out)
