@@ -127,7 +127,9 @@ def test_a_pipeline_and_its_stages(folder: Path) -> None:
         "+ model 1: output found: nothing",
         "",
     ]
-    done("build", "P.mlmodel", "--description", "d.toml", "-o", "N.mlmodel", told="\n".join(told))
+    built = called("build", "P.mlmodel", "--description", "d.toml", "-o", "N.mlmodel")
+    assert built.exit_code == 0
+    assert [line for line in built.stderr.split("\n") if line in told] == told
     made = open_model("N.mlmodel").spec
     assert made
     assert [*made.pipeline.names] == ["first"]

@@ -87,7 +87,7 @@ def test_what_is_refused_writes_nothing(two: Path, tmp_path: Path) -> None:
         (("x", "inner"), 1, "error[MIL431]: the function `main` of model 0"),
         (("w", "z"), 1, "error[MIL430]: unknown feature `w`"),
         (("x", "a/b"), 1, 'error[MIL426]: the name "a/b" is not an identifier'),
-        (("x", "z", "--function", "main"), 2, "choose that in the pipeline with --model"),
+        (("x", "z", "--function", "main"), 2, "choose one in the pipeline with --model"),
         (("x", "z", "--model", "7"), 1, "error[MIL257]: unknown model '7'"),
     ):
         result = run("rename", two, *arguments, "-o", new)
