@@ -84,7 +84,7 @@ def changed(package: Path, change: str) -> Path:
 
 def ran(*arguments: object) -> tuple[int, str]:
     result = RUNNER.invoke(command, [str(each) for each in arguments])
-    return result.exit_code, result.output
+    return result.exit_code, result.stdout + result.stderr
 
 
 @each_form

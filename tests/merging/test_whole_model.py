@@ -145,7 +145,7 @@ def three(folder: Path) -> list[Path]:
 
 def ran(*arguments: object) -> tuple[int, str]:
     result = RUNNER.invoke(command, [str(each) for each in arguments])
-    return result.exit_code, result.output
+    return result.exit_code, result.stdout + result.stderr
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1)], ids=["ours", "theirs"])
