@@ -10,6 +10,8 @@ from posixpath import normpath
 from random import Random
 from uuid import UUID
 
+from support.model_checks import findings
+from support.new_findings import new_findings, of_any_side
 from support.repositories import EXAMPLE
 
 import miltext
@@ -169,6 +171,12 @@ class Scene:
             (merged / files[0]).write_bytes(result.model.SerializeToString(deterministic=True))
         return result, merged
 
+    def package_of(self, merged: Path) -> Path:
+        """Return a package with the merged files, and else those that all versions have."""
+        package = Path(shutil.copytree(self.packages[0], self.folder / "Merged.mlpackage"))
+        shutil.copytree(merged, folder_of(package), dirs_exist_ok=True)
+        return package
+
     def settled(self, file: str) -> int | None:
         base, ours, theirs = [(folder_of(package) / file).read_bytes() for package in self.packages]
         if ours == theirs or base == theirs:
@@ -188,7 +196,7 @@ ALL = (tanh, sigmoid, padding, FIRST, SECOND, OTHER, laid_anew)
 
 def held(random: Random, scene: Scene) -> str:
     """Merge versions with edits at random, as git does; return how it ended. Raise AssertionError where a weight holds
-    what no side has for it.
+    what no side has for it, or where `check` of the merged package reports what it reports of no side.
     """
     ours, theirs = (random.sample(ALL, random.randrange(4)) for _ in range(2))
     named = " and ".join(", ".join(getattr(edit, "__name__", "?") for edit in side) for side in (ours, theirs))
@@ -199,6 +207,8 @@ def held(random: Random, scene: Scene) -> str:
         wanted = {name: other[name] if mine[name] == held else mine[name] for name, held in before.items()}
         assert contents(merged) == wanted, named
         assert not any(mine[name] != held != other[name] != mine[name] for name, held in before.items()), named
+        known = of_any_side(*(findings(package) for package in scene.packages[1:]))
+        assert not new_findings(known, scene.package_of(merged)), named
     elif result.model is not None or scene.settled("weights/weight.bin") != 2:
         assert contents(merged) == (other if result.side == 2 else mine), named
     return "merged" if result.is_whole else "conflict"
