@@ -25,9 +25,11 @@ def keywords() -> str:
 
 def made_of_the_lexer() -> dict[Path, Callable[[], str]]:
     """Name the function that makes each file."""
-    from generator import emacs, snippets, textmate, vim
+    from generator import emacs, highlightjs, rouge, snippets, textmate, vim
 
     return {
+        EDITORS / "web" / "highlightjs-mil.mjs": highlightjs.highlightjs_module,
+        EDITORS / "rouge" / "mil.rb": rouge.rouge_lexer,
         EDITORS / "vscode" / "syntaxes" / "mil.tmLanguage.json": textmate.textmate_grammar,
         EDITORS / "vscode" / "snippets" / "operations.json": snippets.operation_snippets,
         EDITORS / "sublime" / "MIL.sublime-syntax": textmate.sublime_syntax,

@@ -61,18 +61,38 @@ def _char(spelled: str) -> str:
     return chr(int(digits, 16)) if digits else _ESCAPES.get(kind, kind)
 
 
+def listed(rule_pattern: str | words) -> str:
+    """Spell a rule's pattern in Python's syntax, with its words listed."""
+    if isinstance(rule_pattern, str):
+        return rule_pattern
+    return f"(?:{'|'.join(re.escape(word) for word in rule_pattern.words)}){rule_pattern.suffix}"
+
+
 def as_pattern(rule_pattern: str | words) -> str:
     """Spell a rule's pattern in Python's syntax, with its words listed, for one that sees a line alone."""
-    if not isinstance(rule_pattern, str):
-        rule_pattern = f"(?:{'|'.join(re.escape(word) for word in rule_pattern.words)}){rule_pattern.suffix}"
+    pattern = listed(rule_pattern)
     for gap, on_a_line in ON_A_LINE.items():
-        rule_pattern = rule_pattern.replace(gap, on_a_line)
-    return rule_pattern
+        pattern = pattern.replace(gap, on_a_line)
+    return pattern
 
 
 def oniguruma(rule_pattern: str | words) -> str:
     """Spell a pattern for TextMate and Sublime, which differ only in how they number a character."""
     return re.sub(r"\\u([0-9a-f]{4})|\\x([0-9a-f]{2})", r"\\x{\1\2}", as_pattern(rule_pattern))
+
+
+# ---- highlight.js and Rouge, which see the whole text, as Pygments does
+
+
+def javascript(rule_pattern: str | words) -> str:
+    """Spell a pattern for highlight.js. Only a line feed ends a line, as in Python, and nothing follows the text."""
+    return listed(rule_pattern).replace("(?=$)", r"(?=\n|(?![^]))").replace(r"\Z", "(?![^])")
+
+
+def ruby(rule_pattern: str | words) -> str:
+    """Spell a pattern for Ruby, between slashes."""
+    pattern = listed(rule_pattern).replace(r"\Z", r"\z").replace("/", r"\/").replace("#", r"\#")
+    return re.sub(r"\\x([0-9a-f]{2})", r"\\u00\1", pattern)
 
 
 # ---- Vim

@@ -16,6 +16,8 @@ MADE = [
     "editors/sublime/MIL.sublime-syntax",
     "editors/vim/syntax/mil.vim",
     "editors/emacs/mil-tables.el",
+    "editors/web/highlightjs-mil.mjs",
+    "editors/rouge/mil.rb",
 ]
 
 
@@ -42,6 +44,21 @@ def edit(path: Path, old: str, new: str) -> None:
 def test_the_files_are_current() -> None:
     done = generate(ROOT, "--check")
     assert (done.returncode, done.stdout) == (0, ""), "run: python editors/generate.py"
+
+
+def test_github_folds_exactly_the_generated_files(tree: Path) -> None:
+    shutil.copy(ROOT / ".gitattributes", tree)
+    subprocess.run(["git", "init", "-q", str(tree)], check=True)
+    files = [
+        path.relative_to(tree).as_posix() for path in tree.rglob("*") if path.is_file() and ".git" not in path.parts
+    ]
+    command = ["git", "check-attr", "--stdin", "linguist-generated"]
+    listed = subprocess.run(command, cwd=tree, input="\n".join(files), capture_output=True, text=True, check=True)
+    marked = {line.split(": ")[0] for line in listed.stdout.splitlines() if line.endswith(": set")}
+    for name in marked | {*MADE}:
+        (tree / name).write_text("", encoding="utf-8")
+    stale = {line.removeprefix("written: ") for line in generate(tree).stdout.splitlines()}
+    assert marked == stale
 
 
 def test_a_new_operation_comes_to_every_editor(tree: Path) -> None:

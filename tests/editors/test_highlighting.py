@@ -24,6 +24,21 @@ PARSED = [
 ]
 REJECTED = sorted(CORPUS.glob("rejected/*.mil"))
 BROKEN = GOLDENS / "broken.mil"
+EVERY_GOLDEN = [path for path in sorted(GOLDEN.rglob("*.mil")) if path.stat().st_size < LONG]
+
+ODD = {
+    "empty": "",
+    "a line ending alone": "\n",
+    "astral characters": '// \U0001f600\nprogram(1.3)[a = string("\U0001f600 \\u{1f600}"), b = int32(1)] {}\n',
+    "escapes of HTML": '/* <b>&amp;</b> */ program(1.3)[a = string("<\'>&lt;\\"")] {}\n',
+    "no last line ending": "program(1.3) {} // end",
+    "an open string": 'program(1.3)[a = string("open\n)] {}\n',
+    "an open comment": "program(1.3) {} /* open\n * text\n",
+    "closing marks alone": ")]}>;",
+}
+PAGES = ("highlight.js", "shiki", "rouge")
+WHOLE = ("highlight.js", "rouge")
+"""Of these, those that see a whole text at once: they know what is on the next line, as Pygments does."""
 
 
 @pytest.mark.parametrize("name", HIGHLIGHTERS)
@@ -40,6 +55,36 @@ def test_an_editor_reads_a_text_as_we_do(name: str, tmp_path: Path) -> None:
             assert differences(name, text, pieces) == [], path.name
         errors = [piece for piece in pieces if piece[1] == highlighter.names[Error]]
         assert bool(errors) == (path is BROKEN), errors
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_page_colours_goldens_as_pygments_does(name: str, tmp_path: Path) -> None:
+    assert_same_as_the_lexer(name, EVERY_GOLDEN, tmp_path)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_page_colours_crlf_as_pygments_does(name: str, tmp_path: Path) -> None:
+    paths = [tmp_path / f"{number}.mil" for number in range(2)]
+    for path, source in zip(paths, (GOLDENS / "everything.mil", BROKEN), strict=True):
+        path.write_bytes(source.read_bytes().replace(b"\n", b"\r\n"))
+    assert_same_as_the_lexer(name, paths, tmp_path)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_colours_odd_texts_as_pygments_does(name: str, tmp_path: Path) -> None:
+    paths = [tmp_path / f"{case}.mil" for case in ODD]
+    for path, text in zip(paths, ODD.values(), strict=True):
+        path.write_bytes(text.encode())
+    assert_same_as_the_lexer(name, paths, tmp_path)
+
+
+def assert_same_as_the_lexer(name: str, paths: list[Path], scratch: Path) -> None:
+    highlighter = HIGHLIGHTERS[name]
+    if reason := highlighter.missing():
+        pytest.skip(reason)
+    found = highlighter.read(paths, scratch)
+    for path, text, pieces in zip(paths, texts_of(paths), found, strict=True):
+        assert differences(name, text, pieces) == [], path
 
 
 def differences(name: str, text: str, pieces: list[Piece]) -> list[tuple[int, str, str]]:

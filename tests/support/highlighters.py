@@ -19,6 +19,7 @@ from support.token_roles import Piece
 sys.path.insert(0, str(ROOT / "editors"))
 
 from generator.emacs import FACES
+from generator.highlightjs import CLASSES
 from generator.textmate import SCOPES
 from generator.vim import GROUPS
 
@@ -60,7 +61,7 @@ def placed(text: str, found: Sequence[tuple[int, int, int, str]]) -> list[Piece]
 
 
 def texts_of(paths: Sequence[Path]) -> list[str]:
-    return [path.read_text(encoding="utf-8") for path in paths]
+    return [path.read_bytes().decode() for path in paths]
 
 
 # ---- VS Code's engine
@@ -77,6 +78,46 @@ def read_textmate(paths: Sequence[Path], scratch: Path) -> list[list[Piece]]:
     grammar = EDITORS / "vscode" / "syntaxes" / "mil.tmLanguage.json"
     lines = run("node", SCRIPTS / "textmate.mjs", grammar, *paths).splitlines()
     return [placed(text, json.loads(line)) for text, line in zip(texts_of(paths), lines, strict=True)]
+
+
+# ---- pages: highlight.js, Shiki and Rouge
+
+WEB = EDITORS / "web"
+
+
+def no_package(name: str) -> Callable[[], str | None]:
+    def missing() -> str | None:
+        installed = (WEB / "node_modules" / name).exists()
+        return absent("node") if installed else f"{name} is not installed: run `npm ci` in editors/web"
+
+    return missing
+
+
+def read_highlightjs(paths: Sequence[Path], scratch: Path) -> list[list[Piece]]:
+    return _cut(paths, run("node", SCRIPTS / "highlightjs.mjs", WEB / "highlightjs-mil.mjs", *paths))
+
+
+def read_shiki(paths: Sequence[Path], scratch: Path) -> list[list[Piece]]:
+    grammar = EDITORS / "vscode" / "syntaxes" / "mil.tmLanguage.json"
+    lines = run("node", SCRIPTS / "shiki.mjs", WEB / "package.json", grammar, *paths).splitlines()
+    return [placed(text, json.loads(line)) for text, line in zip(texts_of(paths), lines, strict=True)]
+
+
+def no_rouge() -> str | None:
+    if reason := absent("ruby"):
+        return reason
+    found = subprocess.run(["ruby", "-e", "require 'rouge'"], capture_output=True, check=False)
+    return f"Rouge is not installed: {found.stderr.decode().strip()}" if found.returncode else None
+
+
+def read_rouge(paths: Sequence[Path], scratch: Path) -> list[list[Piece]]:
+    return _cut(paths, run("ruby", SCRIPTS / "rouge.rb", EDITORS / "rouge" / "mil.rb", *paths))
+
+
+def _cut(paths: Sequence[Path], output: str) -> list[list[Piece]]:
+    """Pieces out of lines of JSON, each with the places and classes of a text."""
+    both = zip(texts_of(paths), map(json.loads, output.splitlines()), strict=True)
+    return [[(start, name, text[start:end]) for start, end, name in found] for text, found in both]
 
 
 # ---- bat, which reads the Sublime syntax
@@ -159,6 +200,7 @@ def emacs(script: Path, *paths: Path, **environment: str | Path) -> None:
     run("emacs", "-q", "--batch", "-L", EDITORS / "emacs", "-l", "mil-mode", "-l", script, *paths, **environment)
 
 
+_ROUGE_NAMES = {token: str(token).removeprefix("Token.") for token in SCOPES}
 _VIM_NAMES = {token: group for token, (group, _) in GROUPS.items()}
 
 HIGHLIGHTERS: dict[str, Highlighter] = {
@@ -167,4 +209,7 @@ HIGHLIGHTERS: dict[str, Highlighter] = {
     "vim": Highlighter(lambda: absent("vim"), _VIM_NAMES, read_vim("vim")),
     "nvim": Highlighter(lambda: absent("nvim"), _VIM_NAMES, read_vim("nvim")),
     "emacs": Highlighter(lambda: absent("emacs"), FACES, read_emacs),
+    "highlight.js": Highlighter(no_package("highlight.js"), CLASSES, read_highlightjs),
+    "shiki": Highlighter(no_package("shiki"), SCOPES, read_shiki),
+    "rouge": Highlighter(no_rouge, _ROUGE_NAMES, read_rouge),
 }
