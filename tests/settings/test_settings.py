@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import tomlkit
 from conftest import ROOT
+from jsonschema import Draft7Validator
+
+sys.path.insert(0, str(ROOT / "scripts"))
+import make_settings_schema
 
 from miltext import Diagnostic
-from miltext.diagnostics import SettingsError, line_and_column
+from miltext.diagnostics import SettingsError, codes, line_and_column
 from miltext.diagnostics.selection import Selection, unknown
 from miltext.settings.project import settings_from, settings_in, settings_of
 from miltext.settings.reading import READERS
 from miltext.settings.settings import NONE, Settings
+
+SCHEMA = Draft7Validator(json.loads(make_settings_schema.SCHEMA.read_text(encoding="utf-8")))
 
 
 def written(folder: Path, text: str) -> Path:
@@ -157,55 +166,75 @@ def test_the_page_shows_every_setting(tmp_path: Path) -> None:
 # ---- mistakes
 
 
-@pytest.mark.parametrize(
-    ("text", "code", "place", "message"),
-    [
-        ("[tool.miltext]\nselect = [\n", "MIL460", "3:1", "this is not TOML: it ends too early"),
-        ("[tool.miltext\nselect = []\n", "MIL460", "1:14", "this is not TOML"),
-        ("[tool.miltext", "MIL460", "1:14", "this is not TOML"),
-        ("[ 'tool' . 'miltext'\nselect = []\n", "MIL460", "1:21", "this is not TOML"),
-        ("[tool.miltext.per-file-ignores\na = []\n", "MIL460", "1:31", "this is not TOML"),
-        ("[tool.miltext]\nselect = what\n", "MIL460", "2:10", "this is not TOML"),
-        ("[tool.miltext]\nignore = []\nignore = []\n", "MIL460", "3:1", "this is not TOML"),
-        ("[tool.miltext]\n\n  igno = []\n", "MIL461", "3:3", "`[tool.miltext]` has no setting `igno`"),
-        ("[tool.miltext]\nper_file_ignores = {}\n", "MIL461", "2:1", "did you mean `per-file-ignores`?"),
-        ("[tool.miltext]\n'line length' = 3\n", "MIL461", "2:1", "it has `select`, `ignore`, "),
-        ("[tool.miltext.lint]\nselect = []\n", "MIL461", "1:15", "has no setting `lint`"),
-        ("[tool.miltext]\nselect = 'MIL6'\n", "MIL462", "2:10", "`select` takes a list of codes"),
-        ("[tool.miltext]\nselect = 'MIL6'\n", "MIL462", "2:10", "not a string"),
-        ("[tool.miltext]\nignore = [\n  'MIL6', # six\n  7,\n]\n", "MIL462", "4:3", "not a number"),
-        ("[tool.miltext]\nexclude = true\n", "MIL462", "2:11", "`exclude` takes a list of patterns"),
-        ("[tool.miltext]\nunsafe-fixes = 'yes'\n", "MIL462", "2:16", "takes `true` or `false`, not a string"),
-        ("[tool.miltext]\nunsafe-fixes = 2026-01-01\n", "MIL462", "2:16", "not a date or time"),
-        ("[tool.miltext]\nper-file-ignores = []\n", "MIL462", "2:20", "takes a table of patterns and codes"),
-        ("[tool.miltext.per-file-ignores]\n'a' = 'MIL6'\n", "MIL462", "2:7", "`a` takes a list of codes"),
-        ("[tool.miltext]\nper-file-ignores = {a = ['MIL6', 'X1']}\n", "MIL463", "2:34", "unknown code `X1`"),
-        ("[tool]\nmiltext = 3\n", "MIL462", "2:11", "`tool.miltext` takes a table of settings, not a number"),
-        ("[[tool.miltext]]\nselect = []\n", "MIL462", "1:8", "`tool.miltext` takes a table of settings, not a list"),
-        ("[tool.miltext]\r\nselect = []\r\nignore = ['MIL999']\r\n", "MIL463", "3:11", "unknown code `MIL999`"),
-        ("[tool.miltext]\nignore = ['MIL6O3']\n", "MIL463", "2:11", "did you mean `MIL603`?"),
-        ("[tool.miltext]\nexclude = ['a', '/build']\n", "MIL464", "2:17", "no file fits the pattern `/build`"),
-        ("[tool.miltext]\nexclude = ['sub\\deep']\n", "MIL464", "2:12", "names are separated by `/`"),
-        ("[tool.miltext]\nexclude = ['C:\\build']\n", "MIL464", "2:12", "names are separated by `/`"),
-        ("[tool.miltext]\nexclude = ['C:/build']\n", "MIL464", "2:12", "without a `/` or a drive before it"),
-        ("[tool.miltext]\nexclude = ['~/build']\n", "MIL464", "2:12", "it is a path from the pyproject.toml"),
-        ("[tool.miltext]\nexclude = ['../build']\n", "MIL464", "2:12", "files below the pyproject.toml"),
-        ("[tool.miltext]\nexclude = ['./..']\n", "MIL464", "2:12", "files below the pyproject.toml"),
-        ("[tool.miltext]\nexclude = ['.']\n", "MIL464", "2:12", "`*` stands for all of its files"),
-        ("[tool.miltext]\nexclude = ['./']\n", "MIL464", "2:12", "`*` stands for all of its files"),
-        ("[tool.miltext]\nexclude = ['']\n", "MIL464", "2:12", "it is empty"),
-        ("[tool.miltext]\nexclude = ['!keep']\n", "MIL464", "2:12", "there are no exceptions"),
-        ("[tool.miltext]\nexclude = ['{a,b}.mil']\n", "MIL464", "2:12", "in a pattern of its own"),
-        ("[tool.miltext.per-file-ignores]\n'/old/*.mil' = ['MIL6']\n", "MIL464", "2:1", "no file fits the pattern"),
-        ("tool.miltext.ignore = ['é', 'MIL6']\n", "MIL463", "1:24", "unknown code `é`"),
-    ],
-)
+MISTAKES = [
+    ("[tool.miltext]\nselect = [\n", "MIL460", "3:1", "this is not TOML: it ends too early"),
+    ("[tool.miltext\nselect = []\n", "MIL460", "1:14", "this is not TOML"),
+    ("[tool.miltext", "MIL460", "1:14", "this is not TOML"),
+    ("[ 'tool' . 'miltext'\nselect = []\n", "MIL460", "1:21", "this is not TOML"),
+    ("[tool.miltext.per-file-ignores\na = []\n", "MIL460", "1:31", "this is not TOML"),
+    ("[tool.miltext]\nselect = what\n", "MIL460", "2:10", "this is not TOML"),
+    ("[tool.miltext]\nignore = []\nignore = []\n", "MIL460", "3:1", "this is not TOML"),
+    ("[tool.miltext]\n\n  igno = []\n", "MIL461", "3:3", "`[tool.miltext]` has no setting `igno`"),
+    ("[tool.miltext]\nper_file_ignores = {}\n", "MIL461", "2:1", "did you mean `per-file-ignores`?"),
+    ("[tool.miltext]\n'line length' = 3\n", "MIL461", "2:1", "it has `select`, `ignore`, "),
+    ("[tool.miltext.lint]\nselect = []\n", "MIL461", "1:15", "has no setting `lint`"),
+    ("[tool.miltext]\nselect = 'MIL6'\n", "MIL462", "2:10", "`select` takes a list of codes"),
+    ("[tool.miltext]\nselect = 'MIL6'\n", "MIL462", "2:10", "not a string"),
+    ("[tool.miltext]\nignore = [\n  'MIL6', # six\n  7,\n]\n", "MIL462", "4:3", "not a number"),
+    ("[tool.miltext]\nexclude = true\n", "MIL462", "2:11", "`exclude` takes a list of patterns"),
+    ("[tool.miltext]\nunsafe-fixes = 'yes'\n", "MIL462", "2:16", "takes `true` or `false`, not a string"),
+    ("[tool.miltext]\nunsafe-fixes = 2026-01-01\n", "MIL462", "2:16", "not a date or time"),
+    ("[tool.miltext]\nper-file-ignores = []\n", "MIL462", "2:20", "takes a table of patterns and codes"),
+    ("[tool.miltext.per-file-ignores]\n'a' = 'MIL6'\n", "MIL462", "2:7", "`a` takes a list of codes"),
+    ("[tool.miltext]\nper-file-ignores = {a = ['MIL6', 'X1']}\n", "MIL463", "2:34", "unknown code `X1`"),
+    ("[tool]\nmiltext = 3\n", "MIL462", "2:11", "`tool.miltext` takes a table of settings, not a number"),
+    ("[[tool.miltext]]\nselect = []\n", "MIL462", "1:8", "`tool.miltext` takes a table of settings, not a list"),
+    ("[tool.miltext]\r\nselect = []\r\nignore = ['MIL999']\r\n", "MIL463", "3:11", "unknown code `MIL999`"),
+    ("[tool.miltext]\nignore = ['MIL6O3']\n", "MIL463", "2:11", "did you mean `MIL603`?"),
+    ("[tool.miltext]\nexclude = ['a', '/build']\n", "MIL464", "2:17", "no file fits the pattern `/build`"),
+    ("[tool.miltext]\nexclude = ['sub\\deep']\n", "MIL464", "2:12", "names are separated by `/`"),
+    ("[tool.miltext]\nexclude = ['C:\\build']\n", "MIL464", "2:12", "names are separated by `/`"),
+    ("[tool.miltext]\nexclude = ['C:/build']\n", "MIL464", "2:12", "without a `/` or a drive before it"),
+    ("[tool.miltext]\nexclude = ['~/build']\n", "MIL464", "2:12", "it is a path from the pyproject.toml"),
+    ("[tool.miltext]\nexclude = ['../build']\n", "MIL464", "2:12", "files below the pyproject.toml"),
+    ("[tool.miltext]\nexclude = ['./..']\n", "MIL464", "2:12", "files below the pyproject.toml"),
+    ("[tool.miltext]\nexclude = ['.']\n", "MIL464", "2:12", "`*` stands for all of its files"),
+    ("[tool.miltext]\nexclude = ['./']\n", "MIL464", "2:12", "`*` stands for all of its files"),
+    ("[tool.miltext]\nexclude = ['']\n", "MIL464", "2:12", "it is empty"),
+    ("[tool.miltext]\nexclude = ['!keep']\n", "MIL464", "2:12", "there are no exceptions"),
+    ("[tool.miltext]\nexclude = ['{a,b}.mil']\n", "MIL464", "2:12", "in a pattern of its own"),
+    ("[tool.miltext.per-file-ignores]\n'/old/*.mil' = ['MIL6']\n", "MIL464", "2:1", "no file fits the pattern"),
+    ("tool.miltext.ignore = ['é', 'MIL6']\n", "MIL463", "1:24", "unknown code `é`"),
+]
+"""A text of settings, the code of its mistake, the place, and a part of the message."""
+
+
+@pytest.mark.parametrize(("text", "code", "place", "message"), MISTAKES)
 def test_a_mistake_is_reported_at_its_place(
     text: str, code: str, place: str | None, message: str, tmp_path: Path
 ) -> None:
     found, at = refused(tmp_path, text)
     assert (found.code, at) == (code, place)
     assert message in found.message
+
+
+@pytest.mark.parametrize("text", [text for text, code, _, _ in MISTAKES if code != codes.UNREADABLE_SETTINGS])
+def test_the_schema_refuses_the_same(text: str) -> None:
+    assert not SCHEMA.is_valid(tomlkit.parse(text).unwrap()["tool"]["miltext"])
+
+
+@pytest.mark.parametrize(
+    "text", [ALL_SETTINGS, "[tool.miltext]\n", '[tool.miltext]\nselect = ["all", " mil60 ", "MIL"]\n']
+)
+def test_the_schema_accepts_the_same(text: str, tmp_path: Path) -> None:
+    written(tmp_path, text)
+    assert settings_of(str(tmp_path / "a.mil")) != NONE
+    SCHEMA.validate(tomlkit.parse(text).unwrap()["tool"]["miltext"])
+
+
+def test_the_schema_is_up_to_date() -> None:
+    made = make_settings_schema.schema(make_settings_schema.PAGE.read_text(encoding="utf-8"))
+    assert made == SCHEMA.schema
 
 
 @pytest.mark.parametrize(
