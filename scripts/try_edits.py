@@ -2,8 +2,8 @@
 
 The kinds are those of the tests; --programs adds the programs that coremltools writes there, each with a description
 that says more than its types do. An edit may be refused. Otherwise all that the description said is still said, or the
-command told that it is not. What is lost in silence, and what is left dangling, is shown. The script needs the tests'
-requirements.
+command told that it is not. What is lost in silence, what is left dangling, and findings of `check` that the original
+does not have are shown. The script needs the tests' requirements.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Extract the values of many models, and count what came of it: `python scripts/try_extracts.py`.
 
 The models are the packages of the tests; --oracle adds the programs of coremltools' own tests. Each value is extracted
-by itself, and with random cuts before it. A part has to pass `check` as the whole does, to open in coremltools, and
-its values have to be, to the bit, those that the evaluator gives in the whole. What is refused is counted by its
-reason. The script needs the tests' requirements; the oracle, the folder that the tests read it from.
+by itself, and with random cuts before it. `check` of a part may report nothing that the whole model does not have. The
+part has to open in coremltools, and its values have to be, to the bit, those that the evaluator gives in the whole.
+Refusals are counted by their reason. The script needs the tests' requirements; the oracle, the folder that the tests
+read it from.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from support.extracts import Whole, computed, outcome, random_cut
 from support.kinds import KINDS, kind
+from support.model_checks import findings
+from support.new_findings import original_findings
 from support.real_packages import PACKAGES, package
 
 from miltext.containers.opening import open_model
@@ -57,7 +60,7 @@ def _wholes(oracle: bool, folder: Path) -> Iterator[Whole]:
     for name, path in paths.items():
         for stage in open_model(path).programs():
             for function in sorted(stage.model.program.functions):
-                yield computed(f"{name} {stage.place} {function}", stage.model, function)
+                yield computed(f"{name} {stage.place} {function}", stage.model, function, original_findings(path))
     for archive in ("ops", "torch") if oracle else ():
         yield from _of_oracle(archive, folder / "oracle")
 
@@ -68,7 +71,8 @@ def _of_oracle(archive: str, folder: Path) -> Iterator[Whole]:
     for case, *_ in runs(archive, 0, 1):
         case.write_weights(folder)
         (folder / "case.pb").write_bytes(case.program.SerializeToString())
-        yield computed(f"oracle {case.name}", open_model(folder / "case.pb"), case.function, case.inputs, folder)
+        model, known = open_model(folder / "case.pb"), findings(folder / "case.pb")
+        yield computed(f"oracle {case.name}", model, case.function, known, case.inputs, folder)
 
 
 def _try(whole: Whole, rng: random.Random, most: int, cuts: int, folder: Path, counts: Counter[str]) -> None:

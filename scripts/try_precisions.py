@@ -2,7 +2,8 @@
 
 The networks are those of `tests/support/ordinary_networks.py` and, with --modules, of `resized_modules.py`. Each is
 converted from torch in fp32, and to fp16 in two ways: by coremltools, and by `miltext convert-weights`. Where the
-outputs agree within 40 dB, nothing may be found: the exit code is 1 if something is. The script needs the tests'
+outputs agree within 40 dB, nothing may be found, and `check` of what `convert-weights` makes may report nothing that
+the network in fp32 does not have: the exit code is 1 if something is. The script needs the tests'
 requirements, torch and coremltools.
 """
 
@@ -24,12 +25,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 import coremltools as ct
 import numpy as np
 import torch
+from support.new_findings import new_findings, original_findings, subject
 from support.ordinary_networks import ORDINARY
 from support.resized_modules import CASES
 
 from miltext import Comparison, compare, convert_weights
 
 AGREE, APART, FOUND = "agree", "are apart", "agree, and something is found"
+NEW = "new findings of check"
+OURS = 1
+"""The place of the first pair that `convert-weights` made."""
+
 LEAST = 40.0
 """From how many dB on outputs agree."""
 
@@ -51,15 +57,16 @@ def main(only: tuple[str, ...], modules: bool, seeds: int, keep: Path | None, ve
         for name, make in _networks(modules):
             if only and not any(part in name for part in only):
                 continue
-            for way, old, new, inputs in _pairs(name, make, folder, seeds):
+            for number, (way, old, new, inputs) in enumerate(_pairs(name, make, folder, seeds)):
+                counts[NEW] += _new_findings(name, old, new) if number == OURS else 0
                 comparison = compare(old, new, inputs)
                 verdict = _verdict(comparison)
                 counts[verdict] += 1
                 if verbose or verdict != AGREE:
                     print(f"{name}, {way}: {verdict}, {_worst(comparison):.1f} dB", *_told(comparison), sep="\n    ")
                     sys.stdout.flush()
-    print(*(f"{counts[verdict]} {verdict}" for verdict in (AGREE, APART, FOUND)), sep="; ")
-    sys.exit(bool(counts[FOUND]) or not counts[AGREE])
+    print(*(f"{counts[verdict]} {verdict}" for verdict in (AGREE, APART, FOUND, NEW)), sep="; ")
+    sys.exit(bool(counts[FOUND] or counts[NEW]) or not counts[AGREE])
 
 
 def _networks(modules: bool) -> Iterator[tuple[str, Callable[[], tuple[Any, Any]]]]:
@@ -86,6 +93,14 @@ def _pairs(
         numbers = sample if seed == 0 or not sample.is_floating_point() else torch.randn(sample.shape)
         for kind, way in ("fp16", "by coremltools"), ("ours", "by convert-weights"):
             yield f"{way}, {seed}", paths["fp32"], paths[kind], {"x": numbers.numpy()}
+
+
+def _new_findings(name: str, old: Path, new: Path) -> int:
+    """Print the findings of `check` in a converted package that the original does not have; return how many."""
+    found = new_findings(original_findings(old), new, alike=subject)
+    for each in found.elements():
+        print(f"{name}: {NEW}: {each}", flush=True)
+    return found.total()
 
 
 def _convert(network: Any, sample: Any, kind: str, path: Path) -> None:

@@ -2,7 +2,8 @@
 
 Each module of `tests/support/resized_modules.py` is converted by coremltools at its own sizes, in fp16 and fp32, and
 reshaped to each of its other sizes. The conversion of the same module at these is the truth: shapes and numbers of the
-outputs are compared, by the evaluator. A module counts as what its worst size is. The script needs the extra `models`.
+outputs are compared, by the evaluator. A module counts as what its worst size is. `check` of the result may report
+nothing that the original does not have. The script needs the extra `models`.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ def main(only: tuple[str, ...], precision: str | None, keep: Path | None, verbos
             found.setdefault(name, []).append((label, came))
             if verbose or came.verdict in (SILENT, TOLD):
                 print(f"{came.verdict}: {name} {label}: {came.why}", *came.told, sep="\n    ", flush=True)
+            if came.found:
+                print(f"NEW FINDINGS: {name} {label}", *came.found.elements(), sep="\n    ", flush=True)
     for name, outcomes in found.items():
         print(f"{_worst(outcomes):<18}{name:<38}{_counted(outcomes)}")
     for verdict in WORST:
@@ -52,7 +55,9 @@ def main(only: tuple[str, ...], precision: str | None, keep: Path | None, verbos
         print(
             f"{verdict:<18}{modules:>5} of {len(found)} modules,{sizes_of:>5} of {sum(map(len, found.values()))} runs"
         )
-    sys.exit(any(_worst(each) == SILENT for each in found.values()))
+    new = sum(came.found.total() for each in found.values() for _, came in each)
+    print(f"{new} new findings")
+    sys.exit(new > 0 or any(_worst(each) == SILENT for each in found.values()))
 
 
 def _worst(outcomes: list[tuple[str, Outcome]]) -> str:

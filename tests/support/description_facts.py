@@ -139,8 +139,12 @@ class Moves:
         if path == "defaultFunctionName":
             return self._functions.get(Owner(owner.stage, value), value)
         if path == "words":
-            return tuple(self._names.get(word, word) for word in value)
+            return tuple(self.word(word) for word in value)
         return value
+
+    def word(self, name: str) -> str:
+        """Return what a name is now, if all entries of the name are called so."""
+        return self._names.get(name, name)
 
     def rewrites(self, words: Collection[str]) -> bool:
         """Whether a stage of these words has other bytes, for the names of what it is connected to."""

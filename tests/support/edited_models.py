@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from support.description_facts import KINDS_WITH_STAGES, Facts, Moves, Owner, facts, lost
-from support.program_edits import EDITS, HARMLESS, exposable
+from support.model_checks import Reported
+from support.new_findings import Subject, new_findings, original_findings, subject, whole
+from support.program_edits import EDITS, HARMLESS, exposable, taken
 from support.running import RUNNER
 from support.told_changes import tells
 
 import miltext
 from miltext.cli import command
+from miltext.diagnostics import codes
 from miltext.schema.function_io import interface
 from miltext.schema.proto import FunctionDescription, Model, ModelDescription, Program
 from miltext.schema.types import TensorType, read_type
@@ -46,12 +50,18 @@ class Scene(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What an edit came to: that it was refused; or what is lost, what is left dangling, and what was told."""
+    """What an edit came to: that it was refused; or what is lost, what is left dangling, and what was told.
+
+    `found` are the findings of `check` in the new model that the original does not have; `given` is the input that the
+    edit gives out.
+    """
 
     refused: bool
     lost: Facts
     misfits: set[str]
     told: str
+    found: Counter[Reported] = Counter()
+    given: str = ""
 
     def wrong(self, edit: str) -> list[object]:
         """What should not be: what is lost in silence, or by an edit that is harmless, and what does not fit."""
@@ -61,8 +71,30 @@ class Outcome(NamedTuple):
             if edit in {*HARMLESS, *VERBS} - {RESHAPED}
             else []
         )
-        return [*silent, *harmed, *sorted(self.misfits)]
+        return [*silent, *harmed, *sorted(self.misfits), *self.unexpected(edit)]
 
+    def unexpected(self, edit: str) -> list[Reported]:
+        """Return the new findings, without one warning of the input that the edit returns unchanged."""
+        deserved = Subject("warning", codes.INPUT_AS_OUTPUT, self.given)
+        left = [*self.found.elements()]
+        caused = [each for each in left if edit == GIVEN_OUT and subject(each) == deserved][:1]
+        for each in caused:
+            left.remove(each)
+        return left
+
+
+GIVEN_OUT = "give out an input"
+"""The edit that returns an input unchanged, which the build warns of."""
+
+RESIZED = (
+    "another data type in",
+    "another data type out",
+    "rename and retype",
+    "verb: reshape",
+    "verb: convert-weights --to fp16",
+    "verb: convert-weights --to fp32",
+)
+"""The edits that change sizes or data types, and so the messages that state them."""
 
 # ---- a model
 
@@ -142,7 +174,10 @@ def outcome(scene: Scene, place: Place, edit: str) -> Outcome | None:
     new = message(out)
     now, meant = facts(new), [*moves, *(each.through() for each in moves)]
     least = min((lost(facts(scene.before), now, each) for each in meant), key=len)
-    return Outcome(False, least, misfits(new) - misfits(scene.before), result.stderr)
+    known, alike = original_findings(scene.source), subject if edit in RESIZED else whole
+    found = min((new_findings(known, out, each.word, alike) for each in meant), key=Counter.total)
+    given = next((each.name for each in taken(scene.program(place), place.function)), "")
+    return Outcome(False, least, misfits(new) - misfits(scene.before), result.stderr, found, given)
 
 
 def _built(scene: Scene, place: Place, edit: str) -> Call | None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from support.model_checks import assert_coremltools_opens
+from support.model_checks import Reported, assert_coremltools_opens
+from support.new_findings import new_findings
 
 import miltext
 from miltext.containers.opening import open_model
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
 class Whole(NamedTuple):
     """A function of a model, and what it computes: the values of its own block, or why it computes none.
 
-    `weights` is the folder of its weights, where that is not the model's own.
+    `known` are the findings of `check` in the model that it is a stage of, if it is of one. `weights` is the folder of
+    its weights, where that is not the model's own.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Whole(NamedTuple):
     function: str
     inputs: Mapping[str, Any]
     values: Mapping[str, Any] | str
+    known: Counter[Reported]
     weights: Path | None = None
 
     @property
@@ -60,7 +64,12 @@ class Whole(NamedTuple):
 
 
 def computed(
-    name: str, model: Model, function: str, inputs: Mapping[str, Any] | None = None, weights: Path | None = None
+    name: str,
+    model: Model,
+    function: str,
+    known: Counter[Reported],
+    inputs: Mapping[str, Any] | None = None,
+    weights: Path | None = None,
 ) -> Whole:
     """A function with what it computes, of random inputs where none are given."""
     try:
@@ -70,7 +79,7 @@ def computed(
         values: Any = evaluator.run(given, values=names, seed=0, allow_nan=True)
     except MiltextError as failure:
         given, values = inputs or {}, failure.diagnostics[0].message
-    return Whole(name, model, function, given, values, weights)
+    return Whole(name, model, function, given, values, known, weights)
 
 
 def random_cut(whole: Whole, name: str, rng: random.Random) -> list[str]:
@@ -94,8 +103,8 @@ def outcome(whole: Whole, name: str, given: list[str], folder: Path) -> str:
     except MiltextError as failure:
         found = failure.diagnostics[0]
         return f"refused, {how}: {found.code} {_reason(found.message)}"
-    if wrong := _checked(whole, out):
-        return f"WRONG: {wrong}"
+    if new := new_findings(whole.known, out):
+        return f"WRONG: check\n{[*new.elements()]}"
     if (wrong := _opened(out)) and wrong != _opened_whole(whole, folder):
         return f"WRONG: {wrong}"
     return _compared(whole, name, given, out, how)
@@ -117,13 +126,6 @@ def _reason(message: str) -> str:
     """A message without its names and sizes."""
     unnamed = " ".join("..." if "`" in word else word for word in message.split())
     return re.sub(r"ax[ei]s [\d and]+ may.*", "...", re.sub(r"\[[^]]*\]", "[...]", unnamed))
-
-
-def _checked(whole: Whole, out: Path) -> str:
-    """What `check` finds in a part, and not in the whole."""
-    known = {(each.code, each.message) for each in miltext.check(whole.model)}
-    found = [each for each in miltext.check(open_model(out)) if (each.code, each.message) not in known]
-    return f"check\n{found}" if found else ""
 
 
 def _opened(out: Path) -> str:

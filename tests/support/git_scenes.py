@@ -17,7 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from support.model_checks import reported
+from support.new_findings import new_findings, original_findings
 from support.package_versions import (
     FIRST,
     OTHER,
@@ -103,7 +103,7 @@ def require_sound(package: Path, kind: str = "mlProgram", weights: int = 2, *, f
 
     spec = MLModel(str(package), skip_model_load=True).get_spec()
     assert spec.WhichOneof("Type") == kind
-    found = reported(package) - reported(EXAMPLE)
+    found = new_findings(original_findings(EXAMPLE), package)
     assert {each.code for each in found} - {flaw} == set(), found
     assert records(package) == weights
 

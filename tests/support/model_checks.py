@@ -91,11 +91,17 @@ class Reported(NamedTuple):
 
 def reported(model: Path, *options: str) -> Counter[Reported]:
     """The errors and warnings that the command `check` reports of a model; where it cannot read it, that."""
+    found = findings(model, *options)
+    return Counter({each: count for each, count in found.items() if each.severity != "note"})
+
+
+def findings(model: Path, *options: str) -> Counter[Reported]:
+    """All that the command `check` reports of a model, with notes; where it cannot read it, that."""
     ended = miltext("check", model, "--format", "json", "--isolated", *options)
     if not ended.stdout:
         return Counter([Reported("error", "", ended.stderr.decode())])
-    found = (Reported(*(each[key] for key in Reported._fields)) for each in json.loads(ended.stdout)["diagnostics"])
-    return Counter(each for each in found if each.severity != "note")
+    found = json.loads(ended.stdout)["diagnostics"]
+    return Counter(Reported(*(each[key] for key in Reported._fields)) for each in found)
 
 
 def reported_of_programs(model: Path) -> Counter[Reported]:

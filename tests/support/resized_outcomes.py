@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import io
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from support.model_checks import Reported
+from support.new_findings import new_findings, original_findings, subject
 from support.resized_modules import CASES, Sizes
 
 
@@ -51,11 +54,15 @@ class Refused(Exception):
 
 
 class Outcome(NamedTuple):
-    """What came of a case: a verdict, what was reported, and why it is no better."""
+    """What came of a case: a verdict, what was reported, and why it is no better.
+
+    `found` are the findings of `check` in the new model that the old one does not have.
+    """
 
     verdict: str
     told: tuple[str, ...]
     why: str = ""
+    found: Counter[Reported] = Counter()
 
 
 RIGHT, RIGHT_TOLD, REFUSED, TOLD, SILENT = "right", "right, reported", "refused", "wrong, reported", "WRONG IN SILENCE"
@@ -72,15 +79,16 @@ def outcome(name: str, new: Sizes, precision: str, folder: Path) -> Outcome:
         reshaped(old, {"x": new}, made, told)
     except Refused as refused:
         return Outcome(REFUSED, (), str(refused))
+    found = new_findings(original_findings(old), made, alike=subject)
     truth = folder / f"{name} {precision} {new}.mlpackage"
     try:
         if not truth.exists():
             convert(name, new, precision, truth)
     except Exception as failure:  # noqa: BLE001 - whatever they raise
-        return Outcome(TOLD if told else SILENT, tuple(told), f"no conversion: {failure!r}"[:200])
+        return Outcome(TOLD if told else SILENT, tuple(told), f"no conversion: {failure!r}"[:200], found)
     why = difference(truth, made, new, precision)
     verdicts = (TOLD, RIGHT_TOLD) if told else (SILENT, RIGHT)
-    return Outcome(verdicts[not why], tuple(told), why)
+    return Outcome(verdicts[not why], tuple(told), why, found)
 
 
 def reshaped(old: Path, sizes: dict[str, Sizes], made: Path, told: list[str]) -> None:

@@ -6,7 +6,6 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -21,6 +20,7 @@ from support.contradictions import (
 )
 from support.contradictions.contradicted import CONTRADICTIONS, EQUIVALENT, Case, Inapplicable, Way
 from support.model_checks import Reported, reported
+from support.new_findings import original_findings
 
 ROOMS = (wrong_features, wrong_types, wrong_weights, wrong_manifests, wrong_stages, wrong_programs)
 """The modules that fill the tables."""
@@ -94,12 +94,7 @@ def judge(way: Way, name: str, package: Callable[[], Path], number: int) -> Judg
         except Inapplicable:
             return None
         case.save()
-        return Judged(way, name, change, number, reported(copy) - _before(source))
-
-
-@cache
-def _before(package: Path) -> Counter[Reported]:
-    return reported(package)
+        return Judged(way, name, change, number, reported(copy) - original_findings(source))
 
 
 def figure(judged: Sequence[Judged]) -> float:
