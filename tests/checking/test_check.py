@@ -265,11 +265,13 @@ def test_a_program_is_reported_where_its_text_states_it() -> None:
     assert examine(miltext.parse(TEXT.replace("hiden", "hidden").replace("[3, 2]", "[2, 3]"))) == ([], None)
 
 
-def test_an_unprintable_program_is_reported_without_a_place() -> None:
+def test_an_unknown_field_is_a_note_and_the_rest_is_checked() -> None:
     program = miltext.parse(TEXT)
+    known = miltext.check(program)
     program.MergeFromString(b"\xf8\x07\x01")  # a field of the number 127
-    [finding] = miltext.check(program)
-    assert (finding.code, finding.span) == ("MIL202", None)
+    note, *others = miltext.check(program)
+    assert (note.code, note.severity, note.span) == ("MIL202", "note", None)
+    assert others == known != []
 
 
 def test_a_model_is_reported_where_its_text_states_it(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from miltext.conversion.halves import FEW, GREATEST, LEAST, Loss, halves, measured, rounded
+from miltext.conversion.halves import FEW, LEAST, Loss, halves, measured, rounded
+from miltext.schema.dtypes import GREATEST_HALF
 
 
 def made(*numbers: float, small: bool = True) -> list[float]:
@@ -25,8 +26,8 @@ def loss(*numbers: float, small: bool = True) -> Loss:
         (65504, 65504),
         (65519.9, 65504),
         (-65504, -65504),
-        (1e38, GREATEST),
-        (-3.4028235e38, -GREATEST),
+        (1e38, GREATEST_HALF),
+        (-3.4028235e38, -GREATEST_HALF),
         (float("inf"), float("inf")),
         (float("-inf"), float("-inf")),
         (1e-12, LEAST),

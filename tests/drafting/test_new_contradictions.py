@@ -120,6 +120,8 @@ VERBS = {
     "convert-weights": ["convert-weights", "--to", "fp32"],
     "prune": ["build", "--prune-weights"],
     "into a file": ["build", "mlmodel"],
+    "reshape": ["reshape", "x=2,4"],
+    "extract": ["extract", "y"],
 }
 
 
@@ -134,14 +136,30 @@ def test_a_verb_does_not_answer_for_contradictions(change: str, verb: str, packa
     assert sum(after.values()) <= sum(before.values()), (before, after)
 
 
-def test_an_edit_of_an_undescribed_function_is_refused(package: Path) -> None:
+NEW = {
+    "rename": (["rename", "x", "image"], "the input `image` of `main`"),
+    "reshape": (["reshape", "x=2,4"], "the output `y` of `main`"),
+    "extract": (["extract", "h"], "the state `s` of `main`"),
+}
+"""Edits of a function that is not described, and the value that each leaves without a description."""
+
+
+@pytest.mark.parametrize("verb", NEW)
+def test_an_edit_of_an_undescribed_function_is_refused(verb: str, package: Path) -> None:
+    (first, *words), value = NEW[verb]
     spec = open_model(package).spec
     assert spec is not None
     _listed(spec, "ghost")
-    odd = write_package(package.with_name("Odd.mlpackage"), spec.SerializeToString())
-    status, told = ran("rename", odd, "x", "image", "-o", package.with_name("New.mlpackage"))
-    assert (status, "error[MIL265]: the input `image` of `main` is not described" in told) == (1, True), told
-    assert not package.with_name("New.mlpackage").exists()
+    odd, out = (
+        write_package(package.with_name("Odd.mlpackage"), spec.SerializeToString()),
+        package.with_name("New.mlpackage"),
+    )
+    status, told = ran(first, odd, *words, "-o", out)
+    assert (status, f"error[MIL265]: {value} is not described" in told) == (1, True), told
+    assert "nothing is written; fix it, or write the model with --no-check" in told
+    assert not out.exists()
+    status, told = ran(first, odd, *words, "-o", out, "--no-check")
+    assert (status, any(value in each.message for each in reported(out))) == (0, True), told
 
 
 def test_a_text_beside_an_odd_original_is_not_blamed(package: Path) -> None:
@@ -181,3 +199,27 @@ def test_there_and_back_through_a_compiled_model_gains_nothing(package: Path) ->
         words = ["--from", package] if out is edited else []
         assert ran("build", source, *words, "-o", out)[0] == 0
         assert not reported(out)
+
+
+def test_an_edit_keeps_probabilities_that_had_no_label(package: Path) -> None:
+    spec = open_model(package).spec
+    assert spec is not None
+    spec.description.predictedProbabilitiesName = "y"
+    odd, out = (
+        write_package(package.with_name("Odd.mlpackage"), spec.SerializeToString()),
+        package.with_name("New.mlpackage"),
+    )
+    status, told = ran("rename", odd, "y", "result", "-o", out)
+    assert (status, "was removed" in told) == (0, False), told
+    made = open_model(out).description
+    assert made is not None
+    assert made.predictedProbabilitiesName == "result"
+
+
+def test_another_contradiction_beside_an_old_one_refuses(package: Path) -> None:
+    model = miltext.load(changed(package, "another output"))
+    assert model.spec is not None
+    model.spec.description.predictedFeatureName = "nothing"
+    with pytest.raises(ModelError, match="`nothing`") as refused:
+        miltext.build(model, package.with_name("New.mlpackage"))
+    assert [each.severity for each in refused.value.diagnostics].count("error") == 1

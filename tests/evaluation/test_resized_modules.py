@@ -47,3 +47,4 @@ def test_a_module_at_another_size(name: str, tmp_path: Path) -> None:
     came = outcome(name, CASES[name].new[0], precision, tmp_path)
     assert came.verdict == EXPECTED[name], came
     assert came.verdict != SILENT
+    assert not came.found

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from support.extracts import computed, outcome, random_cut
 from support.kinds import kind
+from support.new_findings import original_findings
 
 from miltext.containers.opening import open_model
 
@@ -24,7 +25,7 @@ def test_a_part_computes_what_the_whole_does(name: str, tmp_path: Path) -> None:
     rng, extracted = random.Random(name), 0
     for stage in open_model(kind(name)).programs():
         for function in sorted(stage.model.program.functions):
-            whole = computed(name, stage.model, function)
+            whole = computed(name, stage.model, function, original_findings(kind(name)))
             for value in rng.sample(whole.varying, min(2, len(whole.varying))):
                 for given in ([], random_cut(whole, value, rng)):
                     what = outcome(whole, value, given, tmp_path)

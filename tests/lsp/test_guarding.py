@@ -33,7 +33,7 @@ import miltext.lsp.outlet, miltext.lsp.server as server
 from miltext.checking.verifier import check_text
 miltext.lsp.outlet.LIFE = 5
 
-def faulty(text, path=None):
+def faulty(text, path=None, **around):
     if "HANG" in text:
         re.match(r"(?:a|a)*b", "a" * 100)
     if "SLOW" in text:
@@ -42,7 +42,7 @@ def faulty(text, path=None):
             pass
     if "DIE" in text:
         os._exit(3)
-    return check_text(text, path)
+    return check_text(text, path, **around)
 
 server.check_text = faulty
 sys.exit(server.serve(is_guarded=True))

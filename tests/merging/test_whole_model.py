@@ -175,6 +175,23 @@ def test_a_contradiction_that_a_side_has_stays(tmp_path: Path) -> None:
     assert reported(out) == reported(ours)
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1)], ids=["ours", "theirs"])
+def test_a_contradiction_of_a_side_stays_in_other_sizes(order: tuple[int, ...], tmp_path: Path) -> None:
+    """The message names the type of the output, which the other side changes."""
+    base, odd, _ = three(tmp_path)
+    spec = open_model(base).spec
+    assert spec is not None
+    spec.description.output[0].type.multiArrayType.dataType = 131104
+    save(odd, spec)
+    resized, out = tmp_path / "Resized.mlpackage", tmp_path / "Merged.mlpackage"
+    assert ran("reshape", base, "x=2,4", "-o", resized)[0] == 0
+    versions = base, odd, resized
+    status, told = ran("merge", *(versions[each] for each in order), "-o", out)
+    assert status == 0, told
+    (found,) = reported(out)
+    assert (found.code, "[2, 4]" in found.message) == ("MIL265", True), found
+
+
 def test_git_does_not_commit_a_contradiction_of_both_sides(checkout: Checkout, tmp_path: Path) -> None:
     base, ours, theirs = three(tmp_path)
     for name, source in (("main", base), ("theirs", theirs), ("ours", ours)):

@@ -6,6 +6,7 @@ every fifth way, in turn as a package and as what Apple's compiler makes of it; 
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import product
 from pathlib import Path
 
@@ -13,10 +14,13 @@ import pytest
 from support.containers import compile_package
 from support.described_programs import described
 from support.description_facts import Facts, Owner
-from support.edited_models import ALL, Outcome, Place, Scene, message, outcome, places
+from support.edited_models import ALL, GIVEN_OUT, Outcome, Place, Scene, message, outcome, places
 from support.kinds import KINDS, PROGRAMS, kind
+from support.model_checks import Reported, findings
+from support.new_findings import new_findings
 
 import miltext
+from miltext.diagnostics import codes
 
 
 @pytest.mark.filterwarnings("ignore:.*MIL211")  # how the compiler spells flexible shapes is not what is tried here
@@ -58,6 +62,26 @@ def test_report_is_no_loss_but_by_an_edit_that_touches_nothing() -> None:
     assert Outcome(False, {}, {" x, which 1 takes"}, "").wrong("reorder") == [" x, which 1 takes"]
 
 
+def test_new_finding_is_wrong_but_of_an_edit_that_deserves_it() -> None:
+    returned = Reported("warning", codes.INPUT_AS_OUTPUT, "the input `x` is an output, too")
+    other = returned._replace(message="the input `z` is an output, too")
+    came = Outcome(False, {}, set(), "", Counter([returned, returned, other]), "x")
+    assert came.wrong("reorder") == [returned, returned, other]
+    assert came.wrong(GIVEN_OUT) == [returned, other]
+    assert came._replace(given="y").wrong(GIVEN_OUT) == [returned, returned, other]
+
+
+def test_finding_beyond_those_of_the_original_is_new(tmp_path: Path) -> None:
+    package = described(miltext.parse(RETURNED), tmp_path / "M.mlpackage")
+    assert package is not None
+    found = findings(package)
+    assert found
+    one = Counter([next(iter(found))])
+    assert new_findings(found, package) == Counter()
+    assert new_findings(found - one, package) == one
+    assert new_findings(found, package, lambda name: f"{name}_of_another")
+
+
 PROGRAM = """program(1.3)
 {
     func main<ios18>(tensor<fp32, [1, 3, 8, 8]> image, tensor<fp32, [1, 4]> more, tensor<fp32, [?, 4]> rows) {
@@ -66,6 +90,10 @@ PROGRAM = """program(1.3)
         } -> (lit, sum);
 }
 """
+
+
+RETURNED = PROGRAM.replace("(lit, sum)", "(lit, sum, more)")
+"""A program that `check` warns of: an input is returned unchanged."""
 
 
 def test_descriptions_that_state_more_than_types_are_kept(tmp_path: Path) -> None:

@@ -98,6 +98,16 @@ def test_where_none_can_be_listed_it_is_refused(building: Building) -> None:
     assert building.warnings == []
 
 
+def test_another_name_beside_an_odd_original_is_a_warning(building: Building) -> None:
+    building(text("other", "ios17"), check=False)
+    odd = building.last
+    building(text("third", "ios17"), odd)
+    assert [each[:6] for each in building.warnings] == ["MIL265", "MIL426"]
+    assert "the only function is `third`, which was `other`, and Core ML runs `main`" in building.warnings[1]
+    building(text("other", "ios17"), odd)
+    assert [each[:6] for each in building.warnings] == ["MIL265"]
+
+
 def test_one_that_had_the_name_before_keeps_it(building: Building) -> None:
     old = building(text("other", "ios17"), check=False)
     building(TextModel(miltext.to_text(old.mlProgram).replace("relu", "tanh").encode(), "m.mil", None), building.last)

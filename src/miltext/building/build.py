@@ -80,15 +80,13 @@ def prepare(source: Model, output: Path, choices: BuildChoices) -> NewModel:
         message = "only an .mlmodelc has versions of Apple's compiler and unproven parts"
         raise refusal(codes.OPTION_FOR_COMPILED, message, output)
     check_target(output, choices.force, [source, original] if original else [source])
-    if original is None and source.kind in WITH_DESCRIPTION:
-        original = source
-    if is_compiled and original is not None:
-        refuse_kinds(original)
+    if is_compiled and (kept := _original(source, choices)) is not None:
+        refuse_kinds(kept)
+    new = assemble(source, choices)
     try:
-        new = _assembled(source, original, choices)
         _check_read(new, output, choices)
         if choices.renames:
-            rename(new.spec, original, choices.renames, choices)
+            rename(new.spec, _original(source, choices), choices.renames, choices)
         new.warnings += warnings_of(new.losses, refused=choices.no_loss)
         if choices.check:
             new.warnings += [*inherited_faults(new), *unreachable_functions(new)]
@@ -143,6 +141,19 @@ def store(source: Model, output: Path, weights: str | os.PathLike[str] | None = 
 
 
 # ---- the program in its model
+
+
+def assemble(source: Model, choices: BuildChoices) -> NewModel:
+    """Return the model to write, before anything depends on its output. Raise as `build` does."""
+    try:
+        return _assembled(source, _original(source, choices), choices)
+    except ModelError as failure:
+        raise placed(failure, source) from failure
+
+
+def _original(source: Model, choices: BuildChoices) -> Model | None:
+    """Return the original of a build; a source that is a whole model is its own."""
+    return source if choices.original is None and source.kind in WITH_DESCRIPTION else choices.original
 
 
 def _assembled(source: Model, original: Model | None, choices: BuildChoices) -> NewModel:

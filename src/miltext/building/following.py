@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.building.editing import require_fit
+from miltext.building.new_model import models_with_programs
 from miltext.descriptions.contract import ProgramPlace
 from miltext.descriptions.counterparts import Counterpart, Version
 from miltext.descriptions.losses import DescriptionLoss
@@ -59,10 +60,10 @@ def follow_descriptions(spec: Spec) -> None:
 
     Raise ModelError: MIL426 for a name that is no identifier, MIL431 for a name of another value in the function.
     """
-    for way in _ways(spec):
-        for each in _other_names(way[-1]):
+    for described in models_with_programs(spec):
+        for each in _other_names(described):
             require_fit(each.described)
-            rename_values(way[-1].mlProgram, {each.name: each.described}, WHOLE, each.function)
+            rename_values(described.mlProgram, {each.name: each.described}, WHOLE, each.function)
 
 
 def _ways(spec: Spec) -> Iterator[list[Spec]]:

@@ -49,11 +49,11 @@ def redescribe(new: NewModel, path: str | os.PathLike[str], edited: Edited | Non
     MIL479 for mistakes in it, at their places. Refuse a description that breaks connections in a pipeline; without
     `check`, only warn of it.
     """
-    before = {fault.tells for fault in faults(new.spec)}
+    before = {fault.identity for fault in faults(new.spec)}
     text = text_of(Path(path))
     around = read_description(text, os.fspath(path))
     refuse([*_redescribed(new.spec, around, edited)], text, os.fspath(path))
-    for fault in [each for each in faults(new.spec) if each.tells not in before]:
+    for fault in [each for each in faults(new.spec) if each.identity not in before]:
         if check:
             raise _refused(fault, text, path)
         new.warnings.append(warning(fault.code, fault.message))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.diagnostics import UNSAFE, Diagnostic, Note, Span
+from miltext.diagnostics import UNSAFE, Diagnostic, Note, Span, line_and_column
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.spans import phrases_by_path, words
 from miltext.schema.paths import PARTS, Key
@@ -30,8 +30,8 @@ class Remark(NamedTuple):
 class Finding(NamedTuple):
     """An error or warning at `path`, which leads to a message or to a name in it.
 
-    The elements of a path are defined in `miltext.parsing.spans`. The other fields are the fields of the Diagnostic
-    made of it.
+    The elements of a path are defined in `miltext.parsing.spans`. `subject` are words for the described fact, equal for
+    one contradiction before and after an edit. The other fields are the fields of the Diagnostic made of it.
     """
 
     path: Path
@@ -41,9 +41,15 @@ class Finding(NamedTuple):
     suggestion: str | None = None
     severity: str = "error"
     applicability: str = UNSAFE
+    subject: tuple[str, ...] = ()
 
 
 # ---- the subjects of findings
+
+
+def described_fact(finding: Finding) -> Hashable:
+    """Return the key of a contradiction, whose message states types and sizes that an edit may change."""
+    return finding.severity, finding.subject or finding.message
 
 
 def operations_around(path: Path) -> Iterator[Path]:
@@ -93,6 +99,16 @@ def _diagnostic(finding: Finding, spans: dict[Path, Span] | None = None) -> Diag
     span = _span(spans, finding.path)
     severity, suggestion = finding.severity, finding.suggestion
     return Diagnostic(severity, finding.code, finding.message, span, notes, suggestion, finding.applicability)
+
+
+def elsewhere(found: Diagnostic, text: str | None, place: str) -> Diagnostic:
+    """Return a finding in a file as one of something else: without a span; its message begins with the place."""
+    if found.span is not None and text is not None:
+        place += ":{}:{}".format(*line_and_column(text, found.span.start))
+    message = found.message if place in found.message else f"{place}: {found.message}"
+    return found._replace(
+        message=message, span=None, notes=tuple(Note(each.message) for each in found.notes), suggestion=None
+    )
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

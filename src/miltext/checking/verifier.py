@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.checking.arrays import Arrays
 from miltext.checking.draft_types import dtype_in_draft
 from miltext.checking.drafts import draft_notice, draft_types, marker_words
-from miltext.checking.findings import apart_from, in_order, located
+from miltext.checking.findings import apart_from, elsewhere, in_order, located
 from miltext.checking.ignores import without_ignored
 from miltext.checking.left_out import program_of
 from miltext.checking.loading import loader_findings
 from miltext.checking.programs import verify
-from miltext.diagnostics import ParseError, PrintError, codes
+from miltext.diagnostics import Note, ParseError, PrintError, codes
 from miltext.diagnostics.selection import keeps_from_reading, noted
 from miltext.files.writing import WITH_DESCRIPTION
 from miltext.models.model import Model
 from miltext.parsing.parser import attempt
 from miltext.parsing.recovery import recover
+from miltext.schema.proto import Program
 from miltext.schema.refused import CODES
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.lexer import dialect_of
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
     from miltext.parsing.recovery import Recovered
     from miltext.schema.paths import Path as Place
-    from miltext.schema.proto import Message, Program
+    from miltext.schema.proto import Message
 
 
 class Checked(NamedTuple):
@@ -76,18 +77,39 @@ class CheckedText(NamedTuple):
 def check(subject: str | PathLike[str] | Message | Model, *, path: str | None = None) -> list[Diagnostic]:
     """Return all errors and warnings of MIL text, a Program, a model or the file of a path, in the order of the text.
 
-    A string is MIL text; a file is named by a `pathlib.Path`, and opened as `miltext.load` does.
+    A string is MIL text; a file is named by a `pathlib.Path`, and opened as `miltext.open_model` does.
 
     A comment such as `// mil: ignore[MIL603]` at the end of a line suppresses findings there. The spans point into the
     text; for a Program or a model, into the output of `to_text`. Array files in a text, `$npy("w.npy")`, are read from
     the folder of its `path`; without one, there is no folder. `subject` may be any message of the full name
-    `CoreML.Specification.MILSpec.Program`, coremltools' too. Raise ModelError for a model whose program cannot be read.
+    `CoreML.Specification.MILSpec.Program`, coremltools' too. A model that was changed in memory is checked as `save`
+    would write it: its description follows the changes of its program. The findings in the programs of a pipeline have
+    no spans; their messages begin with the places. Raise ModelError for a model whose program cannot be read.
     """
     if isinstance(subject, PathLike):
-        from miltext.containers.opening import load
+        from miltext.containers.opening import open_model
 
-        subject = load(subject)
+        subject = open_model(subject)
+    if isinstance(subject, Model) and subject.is_pipeline:
+        return _in_pipeline(subject)
+    if isinstance(subject, Model):
+        from miltext.checking.unsaved import as_saved
+
+        subject = as_saved(subject)
     return [*_around(subject), *examine(subject, folder=folder_of(path)).diagnostics]
+
+
+def _in_pipeline(whole: Model) -> list[Diagnostic]:
+    """Return the findings in the files of a pipeline, and in those of the models in it."""
+    from miltext.checking.contract.whole import bundle_files
+
+    found = _around(whole)
+    for stage in whole.select_all():
+        checked = examine(stage.model)
+        files = bundle_files(stage.model) if stage.place else []
+        found += [each._replace(span=None) for file in files for each in file.diagnostics]
+        found += [elsewhere(each, checked.text, stage.name) for each in checked.diagnostics]
+    return found
 
 
 def folder_of(path: str | None) -> Path | None:
@@ -98,13 +120,16 @@ def folder_of(path: str | None) -> Path | None:
 
 
 @with_room
-def check_text(text: str, path: str | None = None, *, keep: bool = True) -> CheckedText:
+def check_text(text: str, path: str | None = None, *, keep: bool = True, model: Model | None = None) -> CheckedText:
     """Return all errors and warnings of MIL text, as `check` does, and the reading of the text.
 
-    Without `keep`, the reading has no tree of a draft, and there are no warnings about a model of it.
+    Without `keep`, the reading has no tree of a draft, and there are no warnings about a model of it. A text of a
+    compiled `model` must match its description.
     """
+    undescribed = "error" if model is not None else "warning" if path and keep else ""
     with gc_paused:
-        checked = _check_text(text, folder=folder_of(path), keep=keep, undescribed="warning" if path and keep else "")
+        said = _contract(model) if model is not None else []
+        checked = _check_text(text, said, folder_of(path), (), _compiled(model), keep=keep, undescribed=undescribed)
     return checked._replace(diagnostics=checked.reported(text))
 
 
@@ -120,24 +145,28 @@ def examine(
     with_coremltools: bool = False,
     originals: Sequence[Program] = (),
     folder: Path | None = None,
+    described: Sequence[Finding] | None = None,
 ) -> Checked:
     """Return the findings of `check`, with the text that they refer to; for a model, on request, also those of
     coremltools.
 
     For a compiled model, these are the findings in its text. Omitted values of a text come from the `originals`. Array
-    files of a text are in `folder`. Raise ModelError as `check` does, and MIL480 if coremltools is missing.
+    files of a text are in `folder`. `described` are the contradictions between a text and the description of the model
+    that a build would write of it. Raise ModelError as `check` does, and MIL480 if coremltools is missing.
     """
     said: list[Finding] = []
     text_or_program: str | Message
     if isinstance(subject, Model):
-        from miltext.checking.contract.whole import contract_findings
-
-        with suppress(ParseError):  # nothing is reported about a text that does not parse
-            said = [*contract_findings(subject), *(loader_findings(subject) if with_coremltools else ())]
+        said = _contract(subject)
+        with suppress(ParseError):
+            said += loader_findings(subject) if with_coremltools else ()
         text_or_program = subject.program if subject.text is None else subject.text
     else:
         text_or_program = subject
+    said += described or ()
     undescribed = "" if not isinstance(subject, Model) else "error" if subject.kind in WITH_DESCRIPTION else "warning"
+    if described is not None:
+        undescribed = "error"
     with gc_paused:
         if isinstance(text_or_program, str):
             if isinstance(subject, Model):
@@ -145,6 +174,15 @@ def examine(
             checked = _check_text(text_or_program, said, folder, originals, _compiled(subject), undescribed=undescribed)
             return Checked(checked.reported(text_or_program), text_or_program)
         return _check_program(text_or_program, said, undescribed=undescribed)
+
+
+def _contract(model: Model) -> list[Finding]:
+    """Return the contradictions between a program and its description: none in a text that does not parse."""
+    from miltext.checking.contract.whole import contract_findings
+
+    with suppress(ParseError):
+        return [*contract_findings(model)]
+    return []
 
 
 def _around(subject: object) -> list[Diagnostic]:
@@ -238,6 +276,20 @@ def _check_program(program: Message, said: list[Finding], *, undescribed: str = 
         if not findings:
             return Checked([], None)
         text = to_text(program)
-    except PrintError as error:
-        return Checked(error.diagnostics, None)
+    except PrintError as failure:
+        if failure.diagnostics[0].code == codes.UNKNOWN_FIELD:
+            return _check_known(program, said, failure.diagnostics[0], undescribed)
+        return Checked(failure.diagnostics, None)
     return Checked(located(findings, text), text)
+
+
+_REST_CHECKED = Note("the rest of the program was checked; verbs that print or build it refuse it")
+
+
+def _check_known(program: Message, said: list[Finding], unknown: Diagnostic, undescribed: str) -> Checked:
+    """Return the findings about a Program apart from its fields that the schema lacks, which are a note."""
+    known = Program.FromString(program.SerializeToString())  # a class of a newer schema knows the fields
+    known.DiscardUnknownFields()
+    checked = _check_program(known, said, undescribed=undescribed)
+    note = unknown._replace(severity="note", notes=(_REST_CHECKED,))
+    return checked._replace(diagnostics=[note, *checked.diagnostics])

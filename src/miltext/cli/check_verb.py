@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,16 +17,18 @@ from miltext.cli.as_json import note_format
 from miltext.cli.checked_paths import Input, Rules, inputs, option_codes, rules_of
 from miltext.cli.fixing_files import Fixing, is_text
 from miltext.cli.habits import named_paths
-from miltext.cli.streams import FAILED, WRONG, fail, open_whole, show, tell, write_text
+from miltext.cli.streams import FAILED, WRONG, fail, nested_option, open_whole, show, tell, write_text
 from miltext.diagnostics import MiltextError, codes, error
 from miltext.diagnostics.wording import tally
 
 if TYPE_CHECKING:
+    from miltext.checking.contract.fixing import ModelFix
     from miltext.checking.verifier import Checked
     from miltext.cli.habits import Chosen
     from miltext.compiled.stated import CompiledSource
     from miltext.diagnostics import Diagnostic
     from miltext.diagnostics.reports import Report
+    from miltext.drafting.as_built import AsBuilt
     from miltext.models.model import Model, Stage
     from miltext.schema.proto import Program
 
@@ -33,12 +36,15 @@ if TYPE_CHECKING:
 FIXED = ("mlpackage", "mlmodel")
 """The kinds of models whose descriptions are fixed; a compiled one is compiled again."""
 
+FOLLOWED = (codes.MISFIT_DESCRIPTION, codes.PIPELINE_TYPE_CLASH, codes.PIPELINE_CONNECTION_LOST)
+"""The codes of contradictions that a fix of a description may solve."""
+
 EPILOG = """\b
 Examples:
   miltext check model.mil
   miltext check Model.mlpackage              # places are those of `miltext print Model.mlpackage`
   miltext check Pipeline.mlpackage           # its connections, and each ML Program: `..., model 1 "head"`
-  miltext check model.mil --from Model.mlpackage   # a text that `print --elide` wrote, its values filled in
+  miltext check model.mil --from Model.mlpackage   # the model that `build model.mil --from Model.mlpackage` writes
   miltext check Model.mlmodelc --from Model.mlpackage   # its files, and whether that model is their source
   miltext check Model.mlmodelc --ignore MIL264   # a copy without its weights
   miltext check --weights-data Model.mlpackage   # also the numbers of its weights: NaN, infinity, zeros
@@ -103,11 +109,12 @@ Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, o
     "--from",
     "original",
     metavar="MODEL",
-    help="The model with the values that texts omit, or the source of a compiled model.",
+    help="The model that texts are built from, checked with them; or the source of a compiled model.",
 )
+@nested_option("The model of the pipeline of --from whose program the text is: 1, 1/0.")
 @click.option("--with-coremltools", "loader", is_flag=True, help="Also run coremltools' own loader.")
 @click.option(
-    "--weights-data", is_flag=True, help="Also read the numbers of models' weights; texts are not read for it."
+    "--weights-data", is_flag=True, help="Also read the numbers of models' weights; for a text, those of --from."
 )
 @click.option("--drafts/--no-drafts", default=None, help="Accept drafts, or report them as errors.  [--drafts]")
 @click.option("--config", metavar="FILE", help="Use the settings of this pyproject.toml for all files.")
@@ -120,7 +127,8 @@ def command(
     """Report all problems of each PATH, and how to fix them.
 
     A PATH is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb, a folder of models and .mil files, or `-` for
-    standard input. In a folder, sidecars are skipped: their models are checked. In a pipeline, each input of a model
+    standard input. In a folder, sidecars are skipped: their models are checked. A file in a package or a compiled model
+    stands for the whole model. In a pipeline, each input of a model
     must come from the pipeline or an earlier model, with a fitting type.
     """
     paths = named_paths(paths, "models or folders to check")
@@ -144,6 +152,7 @@ def _check(
     *,
     prefer: str,
     original: str | None,
+    nested: str | None,
     weights_data: bool,
     unsafe_fixes: bool | None,
     **choices: Chosen,
@@ -152,7 +161,8 @@ def _check(
     rules = rules_of(unsafe=unsafe_fixes, **choices)
     checked = inputs(paths, rules)
     fixing = Fixing(diff=diff) if fix or diff else None
-    run = CheckRun(rules, fixing, loader, prefer, *_originals(original, checked), weights_data=weights_data)
+    beside = _original(original, nested, checked)
+    run = CheckRun(rules, fixing, loader, prefer, beside, weights_data=weights_data)
     reports: list[Report] = []
     for each in checked:
         for report in run.reports(each):
@@ -166,12 +176,35 @@ def _check(
     return run.status(reports), run.fixing.written if run.fixing else []
 
 
-def _originals(original: str | None, checked: Sequence[Input]) -> tuple[list[Program], CompiledSource | None]:
-    """Return the programs of the model of `--from`, and the facts about it that a compiled model's analytics
-    contain.
+@dataclass
+class Original:
+    """The model of `--from`: `nested` chooses its program for a text, and `source` are the facts about it that the
+    analytics of a compiled model contain.
     """
+
+    whole: Model
+    nested: str | None
+    source: CompiledSource | None
+
+    def __post_init__(self) -> None:
+        self.programs: list[Program] = [each.model.program for each in self.whole.select_all()]
+        self._last: tuple[Model, AsBuilt | None] | None = None
+
+    def as_built(self, text: Model) -> AsBuilt | None:
+        """Return the model that a build of a text would write; that of the last text is kept."""
+        from miltext.drafting.as_built import as_built
+
+        if self._last is None or self._last[0] is not text:
+            self._last = text, as_built(text, self.whole, self.nested)
+        return self._last[1]
+
+
+def _original(original: str | None, nested: str | None, checked: Sequence[Input]) -> Original | None:
+    """Return the model of `--from`. Refuse a model that cannot be the source of the compiled models to check."""
     if original is None:
-        return [], None
+        if nested is not None:
+            raise click.UsageError("--model chooses a model in the pipeline of --from: name that pipeline, too")
+        return None
     from miltext.compiled.stated import source_when_compiled
     from miltext.containers.opening import is_bundle
 
@@ -184,7 +217,7 @@ def _originals(original: str | None, checked: Sequence[Input]) -> tuple[list[Pro
     if bundles and source is None:
         way = f"; `miltext diff {original} {bundles[0]}` compares two" if whole.is_compiled else ""
         raise click.UsageError(f"--from of a compiled model is the .mlpackage or .mlmodel that was compiled{way}")
-    return [each.model.program for each in whole.select_all()], source
+    return Original(whole, nested, source)
 
 
 def _refuse_unclear(paths: Sequence[str], form: str, fix: bool, diff: bool, watch: bool) -> None:
@@ -225,33 +258,57 @@ class CheckRun:
     fixing: Fixing | None
     loader: bool
     prefer: str
-    originals: Sequence[Program]
-    source: CompiledSource | None = None
+    original: Original | None
     weights_data: bool = False
     fixable: int = 0
     unsafe: int = 0
     around: int = 0
 
+    @property
+    def _source(self) -> CompiledSource | None:
+        return self.original.source if self.original is not None else None
+
     # ---- the findings
 
     def reports(self, each: Input) -> Iterator[Report]:
         """Yield the findings in each program of a file or model, and before them the findings around it."""
-        from miltext.checking.contract.whole import whole_findings
-        from miltext.diagnostics.reports import Report
+        from miltext.models.model import Stage
 
         around: list[Report] = []
+        opened: Model | None = None
         programs: Iterable[Report]
         try:
-            whole = self._followed(open_whole(each.name), each.name)
-            around = [Report(*each) for each in whole_findings(whole, self.source)]
-            around += self._of_weights_data(whole)
-            stages = whole.select_all()
+            opened = self._followed(open_whole(each.name), each.name)
+            whole, place = self._whole(opened)
+            around = self._around(whole)
+            stages = [Stage("", opened) if stage.place == place else stage for stage in whole.select_all()]
         except MiltextError as error:
             programs = [_refused(error, each.name, passed_over=each.found)]
         else:
             programs = (report for stage in stages for report in self._of_stage(stage, each.name))
-        yield from self._chosen(around, each.name)
-        yield from programs
+        contradicts = False
+        for report in chain(self._chosen(around, each.name), programs):
+            contradicts |= any(found.code in FOLLOWED and found.severity != "note" for found in report.diagnostics)
+            yield report
+        if contradicts and opened is not None and self.fixing is None:
+            self._count_fixable(opened, each.name)
+
+    def _whole(self, opened: Model) -> tuple[Model, str]:
+        """Return the whole model of a path, and the place of the path's program in it: for a text with an original, the
+        model that a build of it would write.
+        """
+        built = self._as_built(opened)
+        return (opened, "") if built is None or built.whole is None else (built.whole, built.place)
+
+    def _around(self, whole: Model) -> list[Report]:
+        """Return the findings around the programs of a model."""
+        from miltext.checking.contract.whole import whole_findings
+        from miltext.diagnostics.reports import Report
+
+        return [Report(*each) for each in whole_findings(whole, self._source)] + self._of_weights_data(whole)
+
+    def _as_built(self, model: Model) -> AsBuilt | None:
+        return self.original.as_built(model) if self.original is not None and is_text(model) else None
 
     def _of_weights_data(self, whole: Model) -> list[Report]:
         """Return the doubtful numbers in the weights of a model, if that is requested."""
@@ -265,25 +322,31 @@ class CheckRun:
             return [Report(*each) for each in weight_data_findings(whole, progress.add)]
 
     def _followed(self, whole: Model, name: str) -> Model:
-        """Fix the description of a model, or its program, if that is requested, and return the model in its file.
-
-        Count the findings that a fix would solve.
-        """
-        if whole.kind not in FIXED or not self.rules.selection(name).asks_for(error(codes.MISFIT_DESCRIPTION, "")):
-            return whole
-        from miltext.checking.contract.fixing import fix_of
-
-        fix = fix_of(whole, self.prefer)
-        if fix is None:
+        """Fix the description of a model, or its program, if that is requested; return the model in its file."""
+        fix = self._fix_of(whole, name) if self.fixing is not None else None
+        if fix is None or self.fixing is None:
             return whole
         unsafe = self.rules.allows_unsafe(name)
-        if self.fixing is not None and self.fixing.fix_description(whole, fix, unsafe=unsafe):
+        if self.fixing.fix_description(whole, fix, unsafe=unsafe):
             return open_whole(name)
         if fix.losses and not unsafe:
             self.unsafe += fix.solved
-        elif self.fixing is None:
-            self.fixable += fix.solved
         return whole
+
+    def _count_fixable(self, whole: Model, name: str) -> None:
+        """Count the contradictions that a fix of the description would solve."""
+        if fix := self._fix_of(whole, name):
+            if fix.losses and not self.rules.allows_unsafe(name):
+                self.unsafe += fix.solved
+            else:
+                self.fixable += fix.solved
+
+    def _fix_of(self, whole: Model, name: str) -> ModelFix | None:
+        if whole.kind not in FIXED or not self.rules.selection(name).asks_for(error(codes.MISFIT_DESCRIPTION, "")):
+            return None
+        from miltext.checking.contract.fixing import fix_of
+
+        return fix_of(whole, self.prefer)
 
     def _chosen(self, around: Iterable[Report], name: str) -> Iterator[Report]:
         """Yield the reports around a program that contain selected findings, with these alone."""
@@ -297,7 +360,7 @@ class CheckRun:
         from miltext.checking.contract.whole import bundle_files
         from miltext.diagnostics.reports import Report
 
-        files = bundle_files(stage.model, self.source) if stage.place else ()
+        files = bundle_files(stage.model, self._source) if stage.place else ()
         yield from self._chosen((_named(Report(*each), stage) for each in files), name)
         yield _named(self._checked(stage.model, name), stage)
 
@@ -323,14 +386,18 @@ class CheckRun:
         return Report(model.name, left, text, printed=model.text is None)
 
     def _examined(self, model: Model) -> Checked:
-        from miltext.checking.verifier import examine
+        from miltext.checking.verifier import Checked, examine
 
+        built = self._as_built(model)
+        originals = self.original.programs if self.original is not None else ()
+        described = None if built is None else built.described
         try:
-            return examine(model, with_coremltools=self.loader, originals=self.originals)
+            found, text = examine(model, with_coremltools=self.loader, originals=originals, described=described)
         except MiltextError as error:
             if error.diagnostics[0].code == codes.NO_COREMLTOOLS:
                 fail(f"{error.diagnostics[0].message}: {error.diagnostics[0].notes[0].message}")
             raise
+        return Checked(found if built is None else built.added(found), text)
 
     # ---- the end
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from miltext.cli.habits import place_of
-from miltext.cli.streams import existing, fail
+from miltext.cli.streams import existing, fail, whole_model
 from miltext.diagnostics import MiltextError, codes
+from miltext.files.writing import MODEL_FOLDERS
 
 if TYPE_CHECKING:
     from miltext.diagnostics.selection import Selection
@@ -96,20 +97,32 @@ def option_codes(_context: click.Context, _option: click.Parameter, values: Sequ
 
 
 def inputs(paths: Sequence[str], rules: Rules) -> list[Input]:
-    """Return the files and models of the paths, each once; for a plain folder, all below it."""
+    """Return the files and models of the paths, each once; for a plain folder, all below it.
+
+    A file in a package or bundle stands for the whole model.
+    """
     each: dict[str, Input] = {}
     for path in paths:
-        is_folder = path != "-" and _is_plain_folder(existing(path))
+        path = path if path == "-" else _whole(existing(path))
+        is_folder = path != "-" and _is_plain_folder(path)
         for name in _below(path, rules) if is_folder else [path]:
             if not (rules.force_exclude and rules.settings_of(name).excludes(place_of(name))):
                 each.setdefault(name if name == "-" else os.path.realpath(name), Input(name, is_folder))
     return list(each.values())
 
 
+def _whole(path: str) -> str:
+    """Return the path of the model around a file of it; any other path is as it was written.
+
+    A folder in a compiled pipeline may be one of its models.
+    """
+    whole = whole_model(path)
+    return str(whole) if whole.suffix.lower() in MODEL_FOLDERS and os.path.isfile(path) else path
+
+
 def _is_plain_folder(path: str) -> bool:
     """Whether a folder may contain models, but is none itself."""
     from miltext.containers.opening import open_model
-    from miltext.files.writing import MODEL_FOLDERS
 
     if not os.path.isdir(path) or path.lower().endswith(MODEL_FOLDERS):
         return False
@@ -124,7 +137,7 @@ def _is_plain_folder(path: str) -> bool:
 
 def _below(folder: str, rules: Rules) -> list[str]:
     """Return every text and model below, except for sidecars, which contain less than their models."""
-    from miltext.files.writing import MODEL_FOLDERS, below
+    from miltext.files.writing import below
     from miltext.review.sidecar import is_sidecar
 
     names = below(folder, FILES, MODEL_FOLDERS)

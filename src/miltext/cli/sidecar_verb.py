@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +10,7 @@ import click
 
 from miltext.cli.as_json import asks_json, done_so_far, format_option
 from miltext.cli.progress import Progress, size_below
-from miltext.cli.streams import WRONG, existing, tell, write_json
-from miltext.files.writing import MODEL_FOLDERS
+from miltext.cli.streams import WRONG, existing, tell, whole_model, write_json
 
 if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Record
@@ -57,7 +55,7 @@ def command(models: tuple[str, ...], check: bool, full: bool, draft: bool, width
     form = "full" if full else "draft" if draft else COMPACT
     files: list[Record] = []
     done_so_far({"files": files})
-    for path in dict.fromkeys(map(_whole, models)):
+    for path in dict.fromkeys(map(whole_model, models)):
         existing(str(path))
         for sidecar, text in _made(path, form, width):
             status = _settled(sidecar, text, check)
@@ -101,12 +99,3 @@ def _made(path: Path, form: str, width: int | None) -> list[tuple[Path, str]]:
 
     with Progress("reading weights", lambda: size_below(path if path.is_dir() else path.parent)) as progress:
         return list(sidecars(path, form, progress.add, width))
-
-
-def _whole(name: str) -> Path:
-    """Return the package or bundle that a path names, or the one around it; else the path itself."""
-    path = Path(os.path.abspath(name))
-    outer = [each for each in (path, *path.parents) if each.suffix in MODEL_FOLDERS]
-    whole = outer[-1] if outer else path
-    near = whole if os.path.isabs(name) else Path(os.path.relpath(whole))
-    return whole if near.name in ("", "..") else near

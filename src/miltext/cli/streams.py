@@ -15,6 +15,7 @@ import click
 from miltext.cli.as_json import asks_json, failure_text, json_text, keep
 from miltext.cli.habits import option_value, quiet, shown_name
 from miltext.diagnostics import codes
+from miltext.files.writing import MODEL_FOLDERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -120,6 +121,15 @@ def load_model(name: str, nested: str | None = None) -> Model:
     from miltext.containers.opening import load
 
     return open_whole(name).select(nested) if name == "-" else load(existing(name), nested)
+
+
+def whole_model(name: str) -> Path:
+    """Return the package or bundle that a path names, or the one around it; else the path itself."""
+    path = Path(os.path.abspath(name))
+    outer = [each for each in (path, *path.parents) if each.suffix.lower() in MODEL_FOLDERS]
+    whole = outer[-1] if outer else path
+    near = whole if os.path.isabs(name) else Path(os.path.relpath(whole))
+    return whole if near.name in ("", "..") else near
 
 
 def open_whole(name: str) -> Model:

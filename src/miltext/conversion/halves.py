@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from miltext.schema.dtypes import GREATEST_HALF
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -25,7 +27,6 @@ STANDS_FOR_INFINITY = 1e38
 FEW = 400
 """No element of a smaller array becomes 0, for it may prevent a division by 0 (`_check_underflow_to_zero`)."""
 
-GREATEST = 65504.0
 BEYOND = 65520.0
 """From this magnitude on, rounding gives an infinity."""
 
@@ -70,7 +71,7 @@ def halves(values: npt.NDArray[Any], is_small: bool) -> npt.NDArray[np.float16]:
         made: npt.NDArray[np.float16] = values.astype(np.float16)
         if values.size and not np.abs(values).max() < STANDS_FOR_INFINITY:  # or there is a NaN
             meant = np.isfinite(values) & (np.abs(values) >= STANDS_FOR_INFINITY)
-            made[meant] = np.copysign(GREATEST, values[meant])
+            made[meant] = np.copysign(GREATEST_HALF, values[meant])
     if is_small:
         lost = (made == 0) & (values != 0)
         made[lost] = np.copysign(LEAST, values[lost])

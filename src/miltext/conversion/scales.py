@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from miltext.conversion.contents import ConvertedConstant
-from miltext.conversion.halves import GREATEST, Loss, halves
+from miltext.conversion.halves import Loss, halves
 from miltext.conversion.known import dtype_of
-from miltext.schema.dtypes import BY_NAME
+from miltext.schema.dtypes import BY_NAME, GREATEST_HALF
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
@@ -60,9 +60,13 @@ class Scaled(NamedTuple):
 
     def _measure(self, scales: Array, made: Loss) -> None:
         wide = scales.astype(np.float64)
-        half = np.clip(halves(scales.astype(np.float32), self.scales.is_small), -GREATEST, GREATEST).astype(np.float64)
+        half = np.clip(halves(scales.astype(np.float32), self.scales.is_small), -GREATEST_HALF, GREATEST_HALF).astype(
+            np.float64
+        )
         greatest = np.abs(wide) * self.steps
-        rounding = np.spacing(np.clip(np.abs(half) * self.steps, 0, GREATEST).astype(np.float16)).astype(np.float64) / 2
+        rounding = (
+            np.spacing(np.clip(np.abs(half) * self.steps, 0, GREATEST_HALF).astype(np.float16)).astype(np.float64) / 2
+        )
         rounding[_odd(half) * self.steps <= 2.0**MANTISSA] = 0  # all products have few bits
         errors = np.where(wide != 0, np.abs(wide - half) * self.steps + rounding, 0)
         place = int(errors.argmax())
@@ -110,7 +114,7 @@ def _steps(data: BoundOperand, shift: BoundOperand | None, contents: Contents) -
         return None
     if dtype.kind == "float":
         numbers = data.known_numbers
-        least = most = numbers.loss.greatest if numbers and numbers.dtype.bits > 16 else GREATEST
+        least = most = numbers.loss.greatest if numbers and numbers.dtype.bits > 16 else GREATEST_HALF
     else:
         least, most = -float(dtype.minimum), float(dtype.maximum)
     if shift is None:

@@ -22,6 +22,7 @@ from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Fields
+    from miltext.printing.flexible_shapes import Flexible
     from miltext.schema.function_io import Interface
     from miltext.schema.proto import FeatureDescription, ModelDescription
     from miltext.schema.proto import Model as Spec
@@ -83,7 +84,8 @@ def _described(described: Fields, kind: str, function: str, keys: Keys) -> Itera
             yield from _predicted(key, outputs[predicted], types, keys, place)
     label, probabilities = PREDICTIONS
     if kind == PROGRAM and getattr(described, probabilities) and not getattr(described, label):
-        fact = f"`{probabilities}` is stated without `{label}`"  # IV, validateClassifierFeatureDescriptions
+        # Doubtful: IV, validateClassifierFeatureDescriptions, refuses it for classifiers, not for programs.
+        fact = f"`{probabilities}` is stated without `{label}`"
         way = "name the output of the label, too, or leave both out"
         yield Contradiction(codes.DESCRIPTION_OF_NOTHING, "warning", fact, way, (*keys, probabilities), place)
     if kind == PROGRAM:
@@ -103,15 +105,21 @@ def _predicted(
         yield Contradiction(codes.DESCRIPTION_OF_OTHER_TYPE, "error", fact, way, (*keys, key), place)
 
 
+def _flexible_inputs(described: Fields) -> list[tuple[int, str, Flexible]]:
+    """Return the inputs of several sizes: the index, the name and the sizes of each."""
+    sizes = ((index, entry.name, flexible(entry)) for index, entry in enumerate(described.input))
+    return [(index, name, each) for index, name, each in sizes if each is not None]
+
+
 def _mixed(described: Fields, keys: Keys, place: ProgramPlace) -> Iterator[Contradiction]:
     """Yield an input of ranges beside one of listed sizes.
 
     Core ML refuses these at load: "A model doesn't allow a mixture of enumerated and range shape flexibility, but
     feature (…) uses the enumerated shape and feature (…) uses the range shape." (coremltools, issue 2548).
     """
-    sizes = [(index, entry.name, flexible(entry)) for index, entry in enumerate(described.input)]
-    listed = [name for _, name, each in sizes if each is not None and each.shapes]
-    ranged = [(index, name) for index, name, each in sizes if each is not None and each.ranges]
+    sizes = _flexible_inputs(described)
+    listed = [name for _, name, each in sizes if each.shapes]
+    ranged = [(index, name) for index, name, each in sizes if each.ranges]
     if listed and ranged:
         index, name = ranged[0]
         fact = f"the input `{name}` has ranges of sizes, and `{listed[0]}` has a list"
@@ -125,8 +133,7 @@ def _listed_alike(described: Fields, keys: Keys, place: ProgramPlace) -> Iterato
     coremltools' guide to flexible inputs, and its `_validate_enumerated_shape_inputs`: several inputs of listed sizes
     need a list of as many sizes each. An answer of Core ML is not public.
     """
-    sizes = [(index, entry.name, flexible(entry)) for index, entry in enumerate(described.input)]
-    counts = [(index, name, len(each.shapes)) for index, name, each in sizes if each is not None and each.shapes]
+    counts = [(index, name, len(each.shapes)) for index, name, each in _flexible_inputs(described) if each.shapes]
     for index, name, count in counts[1:]:
         _, first, wanted = counts[0]
         if count != wanted:

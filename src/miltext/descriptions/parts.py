@@ -222,6 +222,15 @@ def leaves(part: Part, path: str) -> Iterator[tuple[str, str]]:
         yield from leaves(each, part.way(path, key))
 
 
+def unknown_places(part: Part, path: str = "") -> Iterator[str]:
+    """Yield the paths of the fields in a part that the schema lacks, except kinds of models."""
+    for key, each in part.parts.items():
+        if each.is_open:
+            yield from unknown_places(each, part.way(path, key))
+        elif each.field is None and key.startswith(UNKNOWN):
+            yield part.way(path, key)
+
+
 def differences(old: Part, new: Part, path: str = "") -> Iterator[MessageDifference]:
     """Yield the differences of two parts at a path: at least one, unless all bytes are equal."""
     if old.wire == new.wire:

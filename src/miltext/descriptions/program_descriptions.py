@@ -264,18 +264,19 @@ def _update_function(
 
 def _follow_predictions(described: Described, side: _Side) -> list[DescriptionLoss]:
     """Update the fields that name the outputs of a classifier to the new names."""
-    losses = []
+    losses: list[DescriptionLoss] = []
+    had_label = bool(getattr(described, PREDICTIONS[0]))
     for prediction in PREDICTIONS:
         old = getattr(described, prediction)
         new = side.name(old)
         setattr(described, prediction, new)
         if old and not new:
             losses.append(DescriptionLoss(f"the output `{old}` was removed, but was the {prediction}", is_meant=True))
-    return [*losses, *lone_probabilities(described)]
+    return [*losses, *lone_probabilities(described)] if had_label else losses
 
 
 def lone_probabilities(described: Described) -> Iterator[DescriptionLoss]:
-    """Clear the name of a classifier's probabilities without a label, which Core ML refuses; yield the loss."""
+    """Clear the name of a classifier's probabilities that have no label; yield the loss."""
     label, probabilities = PREDICTIONS
     name = getattr(described, probabilities)
     if name and not getattr(described, label):

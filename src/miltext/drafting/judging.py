@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from miltext.building.build import COMPILED
 from miltext.building.new_model import models_with_programs
 from miltext.checking.contract.whole import contract_findings
-from miltext.checking.findings import Remark
+from miltext.checking.findings import Remark, described_fact
 from miltext.checking.programs import as_diagnostics, findings_in
 from miltext.containers.spec import SpecModel
 from miltext.diagnostics import MiltextError, ModelError, Note, ParseError, PrintError, codes, line_and_column
@@ -125,7 +125,7 @@ def _contradictions(written: Written, new: NewModel, *, is_compiled: bool) -> li
     before = written.before() if found else None
     known = [] if before is None else [_renamed(each, new) for each in contract_findings(before)]
     judged: list[Finding] = []
-    for finding, beside in zip(found, _beside(found, known, ALIKE), strict=True):
+    for finding, beside in zip(found, _beside(found, known, CONTRADICTING), strict=True):
         if beside is finding:
             judged.append(finding._replace(severity="error"))
         elif is_compiled:
@@ -142,7 +142,8 @@ def _renamed(finding: Finding, new: NewModel) -> Finding:
         for function, before in known.items():
             names[before.name] = function
             names |= {old: now for each in before.sides.values() for old, now in each.items()}
-    return finding._replace(message=_NAME.sub(lambda name: f"`{names.get(name[1], name[1])}`", finding.message))
+    message = _NAME.sub(lambda name: f"`{names.get(name[1], name[1])}`", finding.message)
+    return finding._replace(message=message, subject=tuple(names.get(word, word) for word in finding.subject))
 
 
 _NAME = re.compile("`([^`]*)`")
@@ -275,6 +276,9 @@ SameBy: TypeAlias = "Callable[[Finding], Hashable]"
 
 ALIKE = (_both, _said)
 """Findings with equal messages, at best at one place."""
+
+CONTRADICTING = (*ALIKE, described_fact)
+"""Contradictions as in ALIKE, otherwise about one fact of a description."""
 
 ANYWHERE = (*ALIKE, _placed)
 """Findings as in ALIKE, otherwise at one place."""

@@ -14,6 +14,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
@@ -27,6 +28,7 @@ from pygls.uris import to_fs_path
 from miltext.checking.verifier import check_text
 from miltext.diagnostics import codes, error
 from miltext.lsp import completion, diagnosing, hover, workspace
+from miltext.lsp.bundles import surroundings
 from miltext.lsp.client import Abilities, content_modified
 from miltext.lsp.documents import Document, View
 from miltext.lsp.outlet import Outlet, end_with_the_guard
@@ -103,6 +105,7 @@ class Server(LanguageServer):
             self.feature(request.method, request.options)(self._answering(request))
         self.feature(lsp.COMPLETION_ITEM_RESOLVE)(lambda item: completion.resolve(item, self._client()))
         self.feature(lsp.WORKSPACE_SYMBOL)(self._symbols())
+        self.feature(lsp.TEXT_DOCUMENT_DID_SAVE)(lambda params: self.saved(params.text_document.uri))
         self.feature(lsp.SHUTDOWN)(lambda _: self._shut_down())
         self.feature(PING)(lambda _: None)
 
@@ -120,6 +123,12 @@ class Server(LanguageServer):
             with self._at(document.uri):
                 edited = document.edited(params.text_document.version, params.content_changes)
             self._keep(edited, DELAY)
+
+    def saved(self, uri: str) -> None:
+        """Check a document again, since files beside it may have changed. Ignore a closed document."""
+        document = self.documents.get(uri)
+        if document is not None:
+            self._keep(replace(document), 0)  # a new object, which a check in progress does not replace
 
     def closed(self, uri: str) -> None:
         """Forget a document, and its diagnostics."""
@@ -243,11 +252,12 @@ class Server(LanguageServer):
             return self._checked(document)
 
     def _checked(self, document: Document) -> list[Diagnostic]:
-        checked = check_text(document.text, document.path)
+        around = surroundings(document.path, document.text)
+        checked = check_text(document.text, document.path, model=around.model)
         if self._is_current(document):
             document.reading = document.reading or past(document.text, checked, document.path)
             document.reading.learn(checked)
-        return diagnosing.selected(document.uri, checked.diagnostics)
+        return diagnosing.selected(document.uri, [*around.diagnostics, *checked.diagnostics])
 
     def _publish(self, document: Document, found: list[Diagnostic]) -> None:
         """Publish the findings of a document; if it was superseded meanwhile, the still valid ones for the latest

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from miltext.checking.contract.whole import contract_findings
+from miltext.checking.contract.whole import contradictions_in
+from miltext.checking.findings import described_fact
 from miltext.checking.verifier import check
 from miltext.diagnostics import Diagnostic, error
-from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator
+
     from miltext.models.model import Model
+
+T = TypeVar("T")
 
 _WEIGHT = re.compile(r"BLOBFILE\s*\(([^;]*?\)\s*)\)")
 """A weight's file and place in a text."""
@@ -21,33 +25,27 @@ _WEIGHT = re.compile(r"BLOBFILE\s*\(([^;]*?\)\s*)\)")
 def new_errors(merged: str, ours: str, theirs: str, path: str | None = None) -> list[Diagnostic]:
     """Return the errors of a merged text that neither side has. Arrays are read relative to `path`."""
     found = _errors(merged, path) if merged not in (ours, theirs) else []
-    if not found:
-        return []
-    known = Counter[tuple[str, str]]()
-    for text in (ours, theirs):
-        known |= Counter(map(_said, _errors(text, path)))
-    reported = list[Diagnostic]()
-    for each in found:
-        known[_said(each)] -= 1
-        if known[_said(each)] < 0:
-            reported.append(each)
-    return reported
+    return [*_of_neither(found, [_errors(text, path) for text in (ours, theirs)] if found else [], _said)]
 
 
 def new_contradictions(merged: Model, ours: Model, theirs: Model) -> list[Diagnostic]:
-    """Return the contradictions between programs and descriptions of a merged model that neither side has."""
-    known = _contradictions(ours) | _contradictions(theirs)
-    return [error(code, message) for code, message in (_contradictions(merged) - known).elements()]
+    """Return the contradictions between programs and descriptions of a merged model that neither side has.
+
+    A contradiction of a side may have other types and sizes in the merged model.
+    """
+    found, *sides = ([*contradictions_in(model)] for model in (merged, ours, theirs))
+    return [error(each.code, each.message) for each in _of_neither(found, sides, described_fact)]
 
 
-def _contradictions(whole: Model) -> Counter[tuple[str, str]]:
-    """Return the codes and messages of the contradictions in the models of a pipeline, or in a model."""
-    return Counter(
-        (each.code, f"model {quote(stage.model.pipeline_name)}: {each.message}" if stage.place else each.message)
-        for stage in whole.programs()
-        for each in contract_findings(stage.model)
-        if each.severity != "note"
-    )
+def _of_neither(found: Iterable[T], sides: Iterable[Iterable[T]], key: Callable[[T], Hashable]) -> Iterator[T]:
+    """Yield the items whose key no side has as often."""
+    known: Counter[Hashable] = Counter()
+    for side in sides:
+        known |= Counter(map(key, side))
+    for each in found:
+        known[key(each)] -= 1
+        if known[key(each)] < 0:
+            yield each
 
 
 def moved_weights(base: str, ours: str, theirs: str) -> str | None:

@@ -207,8 +207,8 @@ class _ModelMerge:
             text = f"{each.heading}{each.merged.text}"
             if found := new_errors(text, each.ours, each.theirs):
                 return text, found
-        known = {fault.tells for side in (1, 2) for fault in faults_in(self._side(side))}
-        found = [error(fault.code, fault.message) for fault in faults(spec) if fault.tells not in known]
+        known = {fault.identity for side in (1, 2) for fault in faults_in(self._side(side))}
+        found = [error(fault.code, fault.message) for fault in faults(spec) if fault.identity not in known]
         merged = SpecModel("mlmodel", self._side(1).name, None, None, spec)
         return self._all(), [*found, *new_contradictions(merged, self._side(1), self._side(2))]
 

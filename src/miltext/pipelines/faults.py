@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 class Fault(NamedTuple):
     """A fault: its code, its message, and the path of the model with the unmatched input.
 
-    `tells` is its identity, independent of the names of stages.
+    `identity` is independent of the names of stages.
     """
 
     code: str
     message: str
-    tells: tuple[object, ...]
+    identity: tuple[object, ...]
     where: str
 
 

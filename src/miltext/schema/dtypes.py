@@ -72,6 +72,9 @@ DTYPES: tuple[DType, ...] = (
     DType("uint64", 34, "UINT64", 64, "uint", "<u8", "longInts", None),
 )
 
+GREATEST_HALF = 65504.0
+"""The greatest number of fp16."""
+
 BY_NAME: dict[str, DType] = {dtype.name: dtype for dtype in DTYPES}
 BY_NUMBER: dict[int, DType] = {dtype.number: dtype for dtype in DTYPES}
 BY_BLOB: dict[int, DType] = {dtype.blob: dtype for dtype in DTYPES if dtype.blob is not None}

@@ -45,7 +45,7 @@ _HEADER = struct.Struct("<II56x")  # count, version
 _RECORD = struct.Struct("<IIQQQ32x")  # sentinel, dtype, size, absolute offset of the data, padding bits
 
 
-class Fault(NamedTuple):
+class RecordFault(NamedTuple):
     """An error in a weight file: its code, and a message that names no place."""
 
     code: str
@@ -80,32 +80,32 @@ class Record(NamedTuple):
         """The number of elements; 0 of an unknown type."""
         return 0 if self.dtype is None else (self.size * 8 - self.padding_bits) // self.dtype.bits
 
-    def faults(self, file_size: int, at: str = "") -> Iterator[Fault]:
+    def faults(self, file_size: int, at: str = "") -> Iterator[RecordFault]:
         """Yield the errors for which Apple's `MILBlob/Blob/StorageReader.cpp` refuses a record; without the sentinel,
         there is no record. Messages name the record with the words `at` after it.
         """
         if self.sentinel != SENTINEL:
-            yield Fault(
+            yield RecordFault(
                 codes.NO_RECORD_AT_OFFSET, f"no record{at}: found {self.sentinel:#010x} instead of {SENTINEL:#010x}"
             )
             return
         if self.dtype is None:
-            yield Fault(codes.INVALID_RECORD, f"the record{at} has the unknown data type {self.number}")
+            yield RecordFault(codes.INVALID_RECORD, f"the record{at} has the unknown data type {self.number}")
         if self.start < ALIGNMENT or self.start + self.size > file_size:
             message = f"refers to {self.size} bytes at {self.start}, outside the file of {file_size} bytes"
-            yield Fault(codes.INVALID_RECORD, f"the record{at} {message}")
+            yield RecordFault(codes.INVALID_RECORD, f"the record{at} {message}")
         if self.dtype is not None and not _whole(self.dtype, self.size, self.padding_bits):
             message = f"has {self.size} bytes with {self.padding_bits} bits of padding"
-            yield Fault(codes.INVALID_RECORD, f"the record{at} {message}: not whole {self.dtype.name} elements")
+            yield RecordFault(codes.INVALID_RECORD, f"the record{at} {message}: not whole {self.dtype.name} elements")
 
 
-def place_fault(offset: int, file_size: int, at: str) -> Fault | None:
+def place_fault(offset: int, file_size: int, at: str) -> RecordFault | None:
     """Return the reason why no record can be at an offset, named `at`; None if one can."""
     if offset < ALIGNMENT or offset % ALIGNMENT:
         message = f"a record cannot begin{at}, which is not a multiple of {ALIGNMENT} above 0"
-        return Fault(codes.NO_RECORD_AT_OFFSET, message)
+        return RecordFault(codes.NO_RECORD_AT_OFFSET, message)
     if offset + ALIGNMENT > file_size:
-        return Fault(codes.NO_RECORD_AT_OFFSET, f"no record{at}: the file ends at {file_size}")
+        return RecordFault(codes.NO_RECORD_AT_OFFSET, f"no record{at}: the file ends at {file_size}")
     return None
 
 

@@ -15,7 +15,7 @@ from miltext.diagnostics import codes
 from miltext.files.refusals import WeightsError, refusal
 from miltext.schema.dtypes import packed_size
 from miltext.schema.tensors import literal, tensor_dtype, tensor_form, tensor_shape
-from miltext.schema.walk import Held, values
+from miltext.schema.walk import Held, is_compressed, values
 from miltext.weights.blob_storage import ALIGNMENT, Blob, BlobFile
 from miltext.weights.paths import MODEL_PATH, resolve
 
@@ -192,7 +192,18 @@ class Weights(Mapping[str, Any]):
         return found
 
 
-def _weight(held: Held) -> Weight | None:
+def small_weights(program: Program) -> Iterator[Weight]:
+    """Yield the weights in a program with fewer elements than FEWEST: parts of compressed weights, such as a scale, and
+    constants of one or more dimensions, such as the bias of a small layer.
+    """
+    for held in values(program):
+        weight = _weight(held, 0)
+        is_part = held.operation is not None and is_compressed(held.operation.type)
+        if weight is not None and weight.blob is None and weight.elements < FEWEST and (weight.shape or is_part):
+            yield weight
+
+
+def _weight(held: Held, fewest: int = FEWEST) -> Weight | None:
     """Return the weight of a Value, None if it is none."""
     value = held.value
     form = tensor_form(value.type)
@@ -200,7 +211,7 @@ def _weight(held: Held) -> Weight | None:
         return None
     dtype, shape = form
     in_file = value.WhichOneof("value") == "blobFileValue"
-    if not in_file and not (held.is_weight and prod(shape) >= FEWEST and literal(value)):
+    if not in_file and not (held.is_weight and prod(shape) >= fewest and literal(value)):
         return None
     size = packed_size(prod(shape), dtype.bits)
     return Weight(held.name, held.function, dtype, shape, size, value, value.blobFileValue if in_file else None)

@@ -13,7 +13,7 @@ from support.weight_records import header, record
 from support.weighted import DATA, WEIGHT, build, function_of, numbers, program_of, text_model, write_weights
 
 import miltext
-from miltext.checking.contract.weights import MOST
+from miltext.checking.contract.files import MOST
 from miltext.checking.contract.whole import whole_findings
 from miltext.containers.opening import open_model
 from miltext.diagnostics import Diagnostic, codes
@@ -206,7 +206,7 @@ def test_many_faults_are_counted(tmp_path: Path) -> None:
     file.write_bytes(file.read_bytes().replace(struct.pack("<I", 0xDEADBEEF), bytes(4)))
     told = found_in(tmp_path / "M.mlpackage")
     assert len(told) == MOST + 1
-    assert told[-1].message == "`weights/weight.bin`: and 7 more faults of records that values use"
+    assert told[-1].message == "`weights/weight.bin`: faults of records that values use: 7 more"
 
 
 def test_users_of_one_record_are_named_once(tmp_path: Path) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+MOST = 20
+"""How many findings of a kind are reported one by one in a file."""
+
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
 
@@ -14,3 +17,12 @@ class FileFindings(NamedTuple):
     path: str
     diagnostics: list[Diagnostic]
     text: str | None
+
+
+def capped(found: list[Diagnostic], subject: str) -> list[Diagnostic]:
+    """Return the first findings of a file, and the number of the others, which are about the subject."""
+    if len(found) <= MOST:
+        return found
+    rest = {each.severity for each in found[MOST:]}
+    worst = next(each for each in ("error", "warning", "note") if each in rest)
+    return [*found[:MOST], found[0]._replace(severity=worst, message=f"{subject}: {len(found) - MOST} more")]

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
 from copy import deepcopy
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.building.following import follow_descriptions, follow_programs
-from miltext.building.new_model import models_with_programs
-from miltext.checking.contract.interface import interface_findings
+from miltext.checking.contract.whole import contradictions_in
+from miltext.containers.spec import SpecModel
 from miltext.descriptions.model_texts import description_text
 from miltext.diagnostics import ModelError
 from miltext.files.contents import parse_spec, read_file
@@ -77,18 +75,9 @@ def fix_of(model: Model, prefer: str = PROGRAM) -> ModelFix | None:
 
 def _contradictions(spec: Spec) -> Counter[tuple[str, str]]:
     """Return the contradictions between the programs, the descriptions and the stages of a model."""
-    return Counter(chain(_of_programs(spec), ((fault.code, fault.message) for fault in faults(spec))))
-
-
-def _of_programs(spec: Spec) -> Iterator[tuple[str, str]]:
-    for each in filter(_is_described, models_with_programs(spec)):
-        for found in interface_findings(each.mlProgram, each.specificationVersion, each.description):
-            if found.severity != "note":
-                yield found.code, found.message
-
-
-def _is_described(spec: Spec) -> bool:
-    return spec.HasField("description")
+    whole = SpecModel("mlmodel", "", None, None, spec)
+    found = Counter((each.code, each.message) for each in contradictions_in(whole))
+    return found + Counter((fault.code, fault.message) for fault in faults(spec))
 
 
 def _unwritable(model: Model, file: Path) -> str:
@@ -109,8 +98,6 @@ def write(fix: ModelFix) -> None:
 
 def texts_of(model: Model, fix: ModelFix) -> tuple[str, str]:
     """Return the description of a model as text, before and after a fix; or its programs, if these are fixed."""
-    from miltext.containers.spec import SpecModel
-
     fixed = SpecModel(model.kind, model.name, None, None, fix.spec)
     before, after = description_text(model), description_text(fixed)
     return (before, after) if before != after else (_programs(model), _programs(fixed))

@@ -15,6 +15,7 @@ from miltext.descriptions.contradictions import contradictions, pipeline_contrad
 from miltext.descriptions.program_descriptions import DEFAULT_FUNCTION, required_version
 from miltext.diagnostics import Diagnostic, codes
 from miltext.files.contents import kind_of_model, stages
+from miltext.ir.graph import Graph
 from miltext.pipelines.connections import WHOLE
 from miltext.pipelines.faults import message_of
 from miltext.schema.function_io import interfaces
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.pipelines.connections import PipelinePlace
     from miltext.schema.paths import Path
-    from miltext.schema.proto import Function, ModelDescription, Program
+    from miltext.schema.proto import Function, ModelDescription, NamedValueType, Program
 
 
 def interface_findings(
@@ -38,12 +39,32 @@ def interface_findings(
     """Yield the contradictions between a program and the description of its model, at places of the program."""
     for found in interface_contradictions(program, version, description, is_updatable=is_updatable):
         yield finding(found, program, description)
+    yield from _unused_states(program)
     for name in sorted(program.functions):
         outputs, block = outputs_of(name, program.functions[name])
         for output, count in sorted(Counter(outputs).items()):
             if count > 1:
                 place = (*block, "outputs", len(outputs) - 1 - outputs[::-1].index(output))
                 yield misfit(place, f"the program has the output `{output}` of `{name}` twice")
+
+
+def _unused_states(program: Program) -> Iterator[Finding]:
+    """Yield the states that no operation of their function uses.
+
+    A function uses a state by `read_state` and `write_state` (coremltools: `backend/mil/load.py`, which makes both of
+    `coreml_update_state`). No public reader refuses an unused one, which takes memory in each `MLState`.
+    """
+    has_state = any(_is_state(value) for function in program.functions.values() for value in function.inputs)
+    for name, function in Graph(program).functions.items() if has_state else ():
+        for index, value in enumerate(function.inputs):
+            if value.is_state and not value.uses:
+                path: Path = ("functions", Key(name), "inputs", index)
+                message = f"the state `{value.name}` of `{name}` is not used: {codes.TABLE[codes.UNUSED_STATE].way_out}"
+                yield Finding(path, codes.UNUSED_STATE, message, severity="note")
+
+
+def _is_state(value: NamedValueType) -> bool:
+    return value.type.WhichOneof("type") == "stateType"
 
 
 def interface_contradictions(
@@ -65,7 +86,9 @@ def finding(found: Contradiction, program: Program, description: ModelDescriptio
     path = _path(found.place, program)
     if found.code == codes.DESCRIPTION_OF_NOTHING and found.place.name and found.way_out:
         return misfit(path, found.fact, found.severity)._replace(remarks=(Remark(found.way_out, path),))
-    return misfit(path, _message(found, description), found.severity)
+    last = [key for key in found.keys if isinstance(key, str)][-1:]
+    subject = (found.code, *last, found.place.function, found.place.side, found.place.name)
+    return misfit(path, _message(found, description), found.severity)._replace(subject=subject)
 
 
 def _message(found: Contradiction, description: ModelDescription) -> str:
@@ -114,6 +137,21 @@ def described_functions(description: ModelDescription) -> Record:
 def misfit(path: Path, message: str, severity: str = "warning") -> Finding:
     """Return the finding of a description that does not match the program at a path."""
     return Finding(path, codes.MISFIT_DESCRIPTION, message, severity=severity)
+
+
+def undescribed() -> Finding:
+    """Return the note about a model without any description.
+
+    Apple's public validators refuse it: "Models must have one or more outputs." (coremltools: `Validators.hpp`,
+    validateFeatureDescriptions), which Model.cpp calls for every model. It is a note, since Apple's compiler has
+    compiled a published ML Program whose description is not known.
+    """
+    return misfit(
+        (),
+        "the model has no description, and Apple's validators require one: print the program with `miltext print`, "
+        "and build the text with `miltext build --weights`, which describes inputs and outputs by their types",
+        "note",
+    )
 
 
 def outputs_of(name: str, function: Function) -> tuple[list[str], Path]:

@@ -26,6 +26,7 @@ from miltext.models.overlays import NAMES
 from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
+    from miltext.diagnostics import Span
     from miltext.diagnostics.dynamic import Json
     from miltext.models.model import Model
 
@@ -51,12 +52,12 @@ def manifest_findings(package: Model, used: Collection[PurePosixPath], known: Co
     """
     assert package.path is not None
     text = read_inside(package.path, MANIFEST).decode("utf-8-sig", "replace")
-    found = [*_Check(package.path, text, used, known).findings()]
+    found = [*_Manifest(package.path, text, used, known).findings()]
     return [FileFindings(os.fspath(package.path / MANIFEST), found, text)] if found else []
 
 
-class _Check:
-    """A check of one manifest."""
+class _Manifest:
+    """A manifest, with the places of its values."""
 
     def __init__(self, folder: Path, text: str, used: Collection[PurePosixPath], known: Collection[str]) -> None:
         self._folder, self._used, self._known = folder, used, known
@@ -85,10 +86,17 @@ class _Check:
         yield from self._unknown()
 
     def _made(
-        self, tell: Callable[..., Diagnostic], message: str, *way: str, notes: tuple[Note, ...] = ()
+        self, make: Callable[..., Diagnostic], message: str, *way: str, notes: tuple[Note, ...] = ()
     ) -> Diagnostic:
-        span = self._places.get(way) or self._places.get(way[:-1])
-        return tell(codes.MISFIT_MANIFEST, message, span, *notes or (Note(codes.TABLE[codes.MISFIT_MANIFEST].way_out),))
+        """Return an error or a warning at the value that the keys lead to."""
+        notes = notes or (Note(codes.TABLE[codes.MISFIT_MANIFEST].way_out),)
+        return make(codes.MISFIT_MANIFEST, message, self._span(way), *notes)
+
+    def _noted(self, message: str, *way: str) -> Diagnostic:
+        return Diagnostic("note", codes.UNKNOWN_PACKAGE_PART, message, self._span(way))
+
+    def _span(self, way: tuple[str, ...]) -> Span | None:
+        return self._places.get(way) or self._places.get(way[:-1])
 
     def _texts(self, name: str, item: Json) -> Iterator[Diagnostic]:
         if not isinstance(item, dict):
@@ -111,9 +119,8 @@ class _Check:
             return
         if os.path.exists(self._folder / DATA / path):
             return
-        if not any(
-            each.is_relative_to(_normal(path)) for each in self._used
-        ):  # a missing weight file is reported there
+        holds_weights = any(each.is_relative_to(_normal(path)) for each in self._used)
+        if not holds_weights:  # a missing weight file is reported by itself
             message = f"the item {quoted} does not exist: coremltools does not open the package"
             yield self._made(error, message, *way, notes=self._ways(path))
 
@@ -154,21 +161,17 @@ class _Check:
         others = [path for path in others if path.parts[0] != DATA.name or not is_listed(path.relative_to(DATA))]
         if others:
             message = f"no item contains {listed(map(str, others), 'and', most=_MOST_NAMED)}"
-            yield self._made(_note, message)
+            yield self._noted(message)
 
     def _unknown(self) -> Iterator[Diagnostic]:
         known = (VERSION, ITEMS, ROOT)
         for key in self._manifest:
             if key not in known:
-                yield self._made(_note, f"the use of the key `{shown(key, _LONG)}` is unknown", key)
+                yield self._noted(f"the use of the key `{shown(key, _LONG)}` is unknown", key)
         for name, item in self._items.items():
             for key in item if isinstance(item, dict) else ():
                 if key not in TEXTS:
-                    yield self._made(_note, f"the use of the key `{shown(key, _LONG)}` is unknown", ITEMS, name, key)
-
-
-def _note(_: str, message: str, span: None = None, *__: Note) -> Diagnostic:
-    return Diagnostic("note", codes.UNKNOWN_PACKAGE_PART, message, span)
+                    yield self._noted(f"the use of the key `{shown(key, _LONG)}` is unknown", ITEMS, name, key)
 
 
 def _normal(path: str) -> PurePosixPath:

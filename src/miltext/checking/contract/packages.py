@@ -24,16 +24,22 @@ if TYPE_CHECKING:
     from miltext.models.overlays import Overlay, Overlays
 
 
+def overlay_findings(overlays: Overlays) -> list[FileFindings]:
+    """Return the findings in the overlays of a package, file by file."""
+    found = ((each.file, [*_of_overlay(each, overlays)]) for each in overlays.read)
+    return [FileFindings(os.fspath(file), findings, None) for file, findings in found if findings]
+
+
 def package_findings(package: Model, overlays: Overlays, used: Sequence[UsedFile]) -> list[FileFindings]:
-    """Return the findings around the model of a package with these overlays and weight files, file by file."""
+    """Return the findings around the model of a package with these overlays and weight files, file by file, apart from
+    those in the overlays.
+    """
     assert package.path is not None
     by_file: dict[Path, list[Diagnostic]] = {}
     for each in overlays.unread:
         wrong = each.problem._replace(severity="error")
         there = by_file.setdefault(package.path / DATA / each.item.name, [])
         there += [wrong] if all(wrong not in known for known in by_file.values()) else []
-    for overlay in overlays.read:
-        by_file.setdefault(overlay.file, []).extend(_of_overlay(overlay, overlays))
     by_file[package.path / MANIFEST] = [*_of_items(package)]
     by_file[package.path] = [*_unlisted(package, overlays)]
     files = [FileFindings(os.fspath(path), found, None) for path, found in by_file.items() if found]

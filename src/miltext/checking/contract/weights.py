@@ -14,10 +14,11 @@ from itertools import chain
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking.contract.files import FileFindings
+from miltext.checking.contract.files import FileFindings, capped
 from miltext.diagnostics import MiltextError, Note, codes, error, warning
 from miltext.diagnostics.wording import listed
 from miltext.files.refusals import WeightsError
+from miltext.parsing.lowering.left_out import MARK
 from miltext.schema.tensors import tensor_dtype, tensor_shape
 from miltext.weights.blob_storage import ALIGNMENT, RecordFile, aligned, place_fault, unlike
 from miltext.weights.model_weights import BlobFolder, blob_values
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Value
     from miltext.schema.walk import Held
     from miltext.weights.blob_storage import Record
-
-MOST = 20
-"""How many findings of a file are reported one by one."""
 
 _MOST_NAMED = 3
 """How many values a finding names."""
@@ -71,7 +69,7 @@ def weight_findings(whole: Model, used: Sequence[UsedFile]) -> list[FileFindings
     """
     files: dict[Path, list[UsedFile]] = {}
     found: list[FileFindings] = []
-    names = _Names(whole)
+    names = _ValueNames(whole)
     for named in used:
         path = _real_path(named, names)
         if isinstance(path, FileFindings):
@@ -80,11 +78,15 @@ def weight_findings(whole: Model, used: Sequence[UsedFile]) -> list[FileFindings
             files.setdefault(path, []).append(named)
     for path, each in files.items():
         if told := _of_file(path, _joined(each), names.of(each)):
-            found.append(FileFindings(each[0].path, _capped(told, each[0]), None))
+            found.append(
+                FileFindings(
+                    each[0].path, capped(told, f"`{each[0].short_name}`: faults of records that values use"), None
+                )
+            )
     return found
 
 
-def _real_path(named: UsedFile, names: _Names) -> Path | FileFindings:
+def _real_path(named: UsedFile, names: _ValueNames) -> Path | FileFindings:
     try:
         return BlobFolder(named.folder).path(named.name)
     except WeightsError as failure:
@@ -102,7 +104,7 @@ def _joined(files: list[UsedFile]) -> UsedFile:
 def used_files(whole: Model) -> list[UsedFile]:
     """Return the weight files that programs of a model name; several names can mean one file.
 
-    Programs that cannot be read name none.
+    Programs that cannot be read name none, and an array that a build will store is in none yet.
     """
     files: dict[tuple[Path | None, str], UsedFile] = {}
     forms: dict[Form, Form] = {}
@@ -121,7 +123,8 @@ def _blobs(whole: Model) -> Iterator[tuple[Stage, Held]]:
     for stage in whole.programs():
         with suppress(MiltextError):  # reported at the program
             for held in blob_values(stage.model.program):
-                yield stage, held
+                if not held.value.blobFileValue.fileName.startswith(MARK):
+                    yield stage, held
 
 
 def _form(value: Value) -> Form:
@@ -129,7 +132,7 @@ def _form(value: Value) -> Form:
     return tensor_dtype(value.type), None if shape is None else prod(shape)
 
 
-class _Names:
+class _ValueNames:
     """The names of the values of each file; collected once they are needed, since most files are whole."""
 
     def __init__(self, whole: Model) -> None:
@@ -167,16 +170,6 @@ def _refused(failure: WeightsError, users: Users) -> Diagnostic:
         way = f"{codes.TABLE[reason.code].way_out}; `--ignore {code}` checks a copy that is kept without its weights"
         made = made._replace(notes=(Note(way),))
     return made
-
-
-def _capped(found: list[Diagnostic], file: UsedFile) -> list[Diagnostic]:
-    """Return the first findings of a file, and the number of the others."""
-    if len(found) <= MOST:
-        return found
-    more = len(found) - MOST
-    worst = "error" if any(each.severity == "error" for each in found[MOST:]) else "warning"
-    message = f"`{file.short_name}`: and {more} more fault{'s' * (more > 1)} of records that values use"
-    return [*found[:MOST], found[0]._replace(severity=worst, message=message)]
 
 
 # ---- one file

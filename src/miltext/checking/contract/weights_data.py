@@ -3,7 +3,8 @@
 A NaN spreads to the outputs, and so does an infinity in a weight that is multiplied. An infinity beside nothing but
 zeros is a mask, which attention adds to its scores, and is no fault. Core ML computes in fp16 on the Neural Engine,
 where a number beyond 65504 is an infinity; a weight of zeros is often a weight that was never loaded, but it can be an
-initial state. These two are notes. A compressed weight is examined as it is stored: its table, scales or nonzero data.
+initial state. These two are notes. A compressed weight is examined as it is stored: its table, scales or nonzero data,
+also where these are few numbers in the program. Other single numbers in a program are settings, such as a limit.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking.contract.files import FileFindings
+from miltext.checking.contract.files import FileFindings, capped
 from miltext.diagnostics import Diagnostic, MiltextError, codes
 from miltext.diagnostics.wording import listed
 from miltext.files.writing import WITH_DESCRIPTION
-from miltext.schema.dtypes import packed_size
+from miltext.schema.dtypes import GREATEST_HALF
+from miltext.weights.model_weights import FEWEST, small_weights
 
 if TYPE_CHECKING:
     from miltext.files.writing import Progress
@@ -25,9 +27,6 @@ if TYPE_CHECKING:
     from miltext.schema.packing import Array
     from miltext.schema.tensors import Tensor
     from miltext.weights.model_weights import Weight
-
-GREATEST = 65504.0
-"""The greatest number of fp16."""
 
 _MOST_NAMED = 3
 """How many weights a finding names."""
@@ -52,7 +51,7 @@ def weight_data_findings(whole: Model, progress: Progress | None = None) -> list
     for stored in _stored(whole):
         if found := [*_found(stored, progress or (lambda _: None))]:
             files.setdefault(stored.path, []).extend(found)
-    return [FileFindings(path, found, None) for path, found in files.items()]
+    return [FileFindings(path, capped(found, "doubtful numbers"), None) for path, found in files.items()]
 
 
 def _stored(whole: Model) -> list[_Stored]:
@@ -60,14 +59,25 @@ def _stored(whole: Model) -> list[_Stored]:
     found: dict[tuple[object, ...], _Stored] = {}
     for stage in whole.programs() if whole.kind in WITH_DESCRIPTION else ():
         with suppress(MiltextError):  # of an unreadable program
-            for name, weight in stage.model.weights.entries.items():
+            for name, weight in _weights(stage.model):
                 with suppress(MiltextError):  # of an unreadable record
                     tensor = stage.model.weights.tensor(weight.value)
                     if tensor.dtype.kind == "float":
                         key = (stage.place if weight.blob is None else "", tensor.dtype, *tensor.identity)
                         stored = found.setdefault(key, _Stored(tensor, *_place(stage, weight), {}))
-                        stored.weights[name] = weight
+                        user = f"model {stage.place}, {name}" if stage.place else name
+                        stored.weights[user] = weight
     return [*found.values()]
+
+
+def _weights(model: Model) -> Iterator[tuple[str, Weight]]:
+    """Yield the weights of a model by name, with the small ones in its program; of several functions, these by both
+    names.
+    """
+    yield from model.weights.entries.items()
+    has_several = len(model.program.functions) > 1
+    for weight in small_weights(model.program):
+        yield f"{weight.function}/{weight.name}" if has_several else weight.name, weight
 
 
 def _place(stage: Stage, weight: Weight) -> tuple[str, str]:
@@ -101,27 +111,31 @@ def _found(stored: _Stored, progress: Callable[[int], object]) -> Iterator[Diagn
     """Yield the findings about one tensor."""
     import numpy as np
 
-    from miltext.schema.packing import decode
+    from miltext.schema.packing import decode, unpack
 
     nans, infinities, large, others = _Group(), _Group(), _Group(), _Group()
     start, tensor = 0, stored.tensor
-    for chunk in tensor.chunks():
-        values = decode(chunk, tensor.dtype)
+    for piece in tensor.pieces():  # read, not mapped: a mapped file fills the memory of the process
+        values = decode(unpack(piece, tensor.dtype, len(piece) * 8 // tensor.dtype.bits), tensor.dtype)
         finite = np.isfinite(values)
         nans.add(np.isnan(values), start)
         infinities.add(np.isinf(values), start)
-        large.add(finite & (np.abs(values) > GREATEST), start)
+        large.add(finite & (np.abs(values) > GREATEST_HALF), start)
         others.add(finite & (values != 0), start)
-        start += len(chunk)
-        progress(packed_size(len(chunk), tensor.dtype.bits))
+        start += len(values)
+        progress(len(piece))
     where = f"{stored.place}: {listed(stored.weights, 'and', _MOST_NAMED)}"
     if nans.count:
-        yield Diagnostic("warning", codes.DOUBTFUL_WEIGHT_DATA, f"{where}: {nans.words('NaN')}", None)
+        yield _finding("warning", f"{where}: {nans.words('NaN')}")
     if infinities.count and others.count:
-        yield Diagnostic("warning", codes.DOUBTFUL_WEIGHT_DATA, f"{where}: {infinities.words('infinite')}", None)
+        yield _finding("warning", f"{where}: {infinities.words('infinite')}")
     if large.count:
-        what = large.words("beyond 65504, which is infinite in fp16")
-        yield Diagnostic("note", codes.DOUBTFUL_WEIGHT_DATA, f"{where}: {what}", None)
+        what = large.words(f"beyond {GREATEST_HALF:.0f}, which is infinite in fp16")
+        yield _finding("note", f"{where}: {what}")
     is_zero = start and not (nans.count or infinities.count or others.count)
-    if is_zero and any(len(each.shape) >= 2 for each in stored.weights.values()):
-        yield Diagnostic("note", codes.DOUBTFUL_WEIGHT_DATA, f"{where}: only zeros", None)
+    if is_zero and start >= FEWEST and any(len(each.shape) >= 2 for each in stored.weights.values()):
+        yield _finding("note", f"{where}: only zeros")
+
+
+def _finding(severity: str, message: str) -> Diagnostic:
+    return Diagnostic(severity, codes.DOUBTFUL_WEIGHT_DATA, message, None)

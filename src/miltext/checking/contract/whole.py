@@ -15,6 +15,7 @@ from miltext.diagnostics import MiltextError
 from miltext.files.writing import WITH_DESCRIPTION
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.syntax.lexer import dialect_of
+from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,22 +26,23 @@ if TYPE_CHECKING:
 
 
 def whole_findings(whole: Model, source: CompiledSource | None = None) -> list[FileFindings]:
-    """Return the findings around the programs of an opened model, file by file.
+    """Return the findings around the programs of a model, file by file.
 
-    The analytics of a compiled model should name the `source`, if known. A program that cannot be read has no findings
-    here.
+    The manifest of a model that is not written yet has none. The analytics of a compiled model should name the
+    `source`, if known. A program that cannot be read has no findings here.
     """
     if whole.kind not in WITH_DESCRIPTION:
         return []
     from miltext.checking.contract.weights import used_files, weight_findings
 
     used = used_files(whole)
-    found = [*_connections(whole), *bundle_files(whole, source)]
+    found = [*_connections(whole), *bundle_files(whole, source), *_unknown_fields(whole)]
     if whole.overlays is not None:
-        from miltext.checking.contract.packages import package_findings
+        from miltext.checking.contract.packages import overlay_findings, package_findings
 
         with suppress(MiltextError):  # of an unreadable model, which is reported by itself
-            found += package_findings(whole, whole.overlays, used)
+            found += overlay_findings(whole.overlays)
+            found += package_findings(whole, whole.overlays, used) if whole.path is not None else ()
     return found + weight_findings(whole, used)
 
 
@@ -52,6 +54,10 @@ def contract_findings(model: Model) -> Iterator[Finding]:
 
     description, head = model.description, model.spec
     version = model.specification_version if head is None else head.specificationVersion
+    if description is None and version is not None:
+        from miltext.checking.contract.interface import undescribed
+
+        yield undescribed()
     if description is None or version is None:
         return
     is_updatable = head is not None and head.isUpdatable
@@ -60,6 +66,20 @@ def contract_findings(model: Model) -> Iterator[Finding]:
         from miltext.checking.compiled.program import program_findings
 
         yield from program_findings(model.program, version, description, dialect_of(model.text or ""))
+
+
+def contradictions_in(whole: Model) -> Iterator[Finding]:
+    """Yield the contradictions between the programs of a model and their descriptions; the words name the model of a
+    pipeline.
+    """
+    for stage in whole.programs():
+        name = quote(stage.model.pipeline_name) if stage.place else ""
+        for each in contract_findings(stage.model):
+            if each.severity != "note" and name:
+                subject = (name, *each.subject) if each.subject else ()
+                yield each._replace(message=f"model {name}: {each.message}", subject=subject)
+            elif each.severity != "note":
+                yield each
 
 
 def _is_described(model: Model) -> bool:
@@ -76,6 +96,19 @@ def bundle_files(model: Model, source: CompiledSource | None = None) -> list[Fil
     from miltext.checking.compiled.bundles import bundle_findings
 
     return bundle_findings(model, source)
+
+
+def _unknown_fields(whole: Model) -> Iterator[FileFindings]:
+    """Yield the note about fields around the programs of a model that the schema lacks; `examine` reports those inside.
+
+    coremldata.bin of a compiled model has rules of its own.
+    """
+    if whole.is_compiled or whole.spec is None:
+        return
+    from miltext.checking.contract.unknown_fields import unknown_field_notes
+
+    if found := [*unknown_field_notes(whole.spec)]:
+        yield FileFindings(whole.name, found, None)
 
 
 def _connections(whole: Model) -> Iterator[FileFindings]:

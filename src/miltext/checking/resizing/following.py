@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from miltext.checking.inference.operands import elements
 from miltext.checking.resizing import constants, shapes, slices, windows  # noqa: F401  # they enter their rules
 from miltext.checking.resizing.facts import RULES, Follow, Resized, SizeChange, Sizes, changes_of
 from miltext.checking.resizing.lineage import Factor, lineage_of, recast, sizes_of
@@ -191,13 +190,3 @@ def _products(old: Shape, new: Shape) -> frozenset[SizeChange]:
         axis = start - len(old) if len(run) == 1 else 0
         found.add(SizeChange(prod(size or 0 for size, _ in run), now, is_spread, axis))
     return frozenset(each for each in found if each.before != each.now)
-
-
-def small_array(operand: Operand) -> Array | None:
-    """Return the few elements of a constant in the Program itself; None for any other."""
-    if operand.value is None or not isinstance(operand.type, TensorType):
-        return None
-    import numpy as np
-
-    row = elements(operand)
-    return np.array(row).reshape([size or 0 for size in operand.type.shape])

@@ -165,6 +165,9 @@ MISFIT_MANIFEST = code(
     ERROR,
     "correct Manifest.json, or export the package again",
 )
+UNUSED_STATE = code(
+    "MIL272", "state that nothing uses", NOTE, "leave it out of the program and its description, or read and write it"
+)
 
 # ---- weight files
 
