@@ -5,13 +5,15 @@ python editors/generate.py [--check]
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
+
+from generated import settle
 
 from miltext.syntax.vocabulary import KEYWORDS_FILE, keywords_of_the_grammar
 
@@ -39,26 +41,11 @@ def made_of_the_lexer() -> dict[Path, Callable[[], str]]:
     }
 
 
-def settle(path: Path, text: str, check: bool) -> bool:
-    """Return whether a file already holds the text, and without `check` write it otherwise."""
-    current = path.read_bytes().decode() if path.exists() else None
-    if current == text:
-        return True
-    print(f"{'stale' if check else 'written'}: {path.relative_to(EDITORS.parent)}")
-    if not check:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode())
-    return False
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a file is stale")
-    check = parser.parse_args().check
-    current = [settle(Path(KEYWORDS_FILE), keywords(), check)]
-    current += [settle(path, make(), check) for path, make in made_of_the_lexer().items()]
-    return int(check and not all(current))
+def files() -> Iterator[tuple[Path, str]]:
+    """Yield the keywords, and the files that are made from the lexer, which reads the keywords."""
+    yield Path(KEYWORDS_FILE), keywords()
+    yield from ((path, make()) for path, make in made_of_the_lexer().items())
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    settle(__doc__, files())

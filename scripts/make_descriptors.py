@@ -5,16 +5,15 @@ The script needs grpcio-tools (for its protoc) and protobuf. Nothing in a descri
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from generated import ROOT, settle
 from google.protobuf import descriptor_pb2
 from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorProto
 
-ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / "schema"
 PACKAGE = ROOT / "src" / "miltext" / "schema" / "proto"
 FILES = ("MIL", "FeatureTypes", "Model")
@@ -132,17 +131,8 @@ def outputs() -> dict[Path, bytes]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing, fail if a file is stale")
-    check = parser.parse_args().check
-    made = outputs()
-    stale = [path for path, data in made.items() if not path.exists() or path.read_bytes() != data]
-    for path in stale:
-        print(f"{'stale' if check else 'written'}: {path.relative_to(ROOT).as_posix()}")
-        if not check:
-            path.write_bytes(made[path])
-    if check and stale:
-        sys.exit("run: python scripts/make_descriptors.py")
+    """Write the descriptors, or compare them with the files."""
+    settle(__doc__, outputs().items())
 
 
 if __name__ == "__main__":

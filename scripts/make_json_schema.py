@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from generated import settle
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE, SCHEMA = DOCS / "json.md", DOCS / "json.schema.json"
@@ -101,12 +102,8 @@ def _word(word: str, key: Key, keys: list[Key]) -> Schema:
 
 
 def main() -> None:
-    """Write the schema, or compare it with what is there."""
-    made = json.dumps(schema(PAGE.read_text(encoding="utf-8")), indent=2) + "\n"
-    if "--check" not in sys.argv:
-        SCHEMA.write_text(made, encoding="utf-8")
-    elif SCHEMA.read_text(encoding="utf-8") != made:
-        sys.exit("docs/json.schema.json is not what docs/json.md says: run python scripts/make_json_schema.py")
+    """Write the schema, or compare it with the file."""
+    settle(__doc__, [(SCHEMA, json.dumps(schema(PAGE.read_text(encoding="utf-8")), indent=2) + "\n")])
 
 
 if __name__ == "__main__":

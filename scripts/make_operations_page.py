@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
-import sys
 from pathlib import Path
+
+from generated import settle
 
 from miltext.reference.markdown import operations_page
 
@@ -12,15 +12,8 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "operations.md"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing, exit 1 if the page is stale")
-    check = parser.parse_args().check
-    made = operations_page()
-    if made == (PAGE.read_text(encoding="utf-8") if PAGE.exists() else None):
-        return
-    if check:
-        sys.exit(f"stale: {PAGE.name} (run scripts/make_operations_page.py)")
-    PAGE.write_text(made, encoding="utf-8", newline="\n")
+    """Write the page, or compare it with the file."""
+    settle(__doc__, [(PAGE, operations_page())])
 
 
 if __name__ == "__main__":

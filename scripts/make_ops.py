@@ -8,7 +8,6 @@ of shapes and values, in `op_facts`, each with its source in coremltools/convert
 
 from __future__ import annotations
 
-import argparse
 import copy
 import json
 import logging
@@ -20,6 +19,7 @@ from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 import numpy as np
+from generated import settle
 from op_facts import facts_of, unknown_parameters
 
 Versions: TypeAlias = "list[dict[str, Any]]"
@@ -251,16 +251,9 @@ def render(table: Table) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing, exit 1 if the table is stale")
-    check = parser.parse_args().check
+    """Write the table, or compare it with the file."""
     logging.disable(logging.WARNING)  # coremltools greets with what it cannot load here
-    made = render(op_table())
-    if made == (TABLE.read_text(encoding="utf-8") if TABLE.exists() else None):
-        return
-    if check:
-        sys.exit(f"stale: {TABLE.name} (run scripts/make_ops.py)")
-    TABLE.write_text(made, encoding="utf-8")
+    settle(__doc__, [(TABLE, render(op_table()))])
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from generated import settle
+
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "front.svg"
 
 OLD = """\
@@ -118,17 +120,10 @@ def picture() -> str:
     )
 
 
-def main() -> int:
-    """Write the picture, or tell whether it is up to date."""
-    made = picture()
-    if "--check" in sys.argv[1:]:
-        is_current = PICTURE.is_file() and PICTURE.read_text(encoding="utf-8") == made
-        if not is_current:
-            print(f"{PICTURE} is not up to date: run {Path(__file__).name}", file=sys.stderr)
-        return 0 if is_current else 1
-    PICTURE.write_text(made, encoding="utf-8", newline="\n")
-    return 0
+def main() -> None:
+    """Write the picture, or compare it with the file."""
+    settle(__doc__, [(PICTURE, picture())])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

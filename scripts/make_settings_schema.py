@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
+
+from generated import settle
 
 from miltext.diagnostics.codes import TITLES
 from miltext.diagnostics.selection import ALL
@@ -81,11 +82,7 @@ def _patterns() -> Schema:
 
 def main() -> None:
     """Write the schema, or compare it with the file."""
-    made = json.dumps(schema(PAGE.read_text(encoding="utf-8")), indent=2) + "\n"
-    if "--check" not in sys.argv:
-        SCHEMA.write_text(made, encoding="utf-8")
-    elif SCHEMA.read_text(encoding="utf-8") != made:
-        sys.exit("docs/settings.schema.json is out of date: run python scripts/make_settings_schema.py")
+    settle(__doc__, [(SCHEMA, json.dumps(schema(PAGE.read_text(encoding="utf-8")), indent=2) + "\n")])
 
 
 if __name__ == "__main__":

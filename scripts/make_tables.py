@@ -9,13 +9,14 @@ run and every machine.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
-import sys
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from generated import settle
 
 from miltext.schema.dtypes import DTYPES
 from miltext.syntax.tables import TABLES, WORD_END, fast_lark_parser
@@ -140,24 +141,17 @@ def with_imports(fast: str, grammar: str) -> str:
     return re.sub(r"^%import .*\n(?:%import .*\n)*", imports, fast, count=1, flags=re.MULTILINE)
 
 
-def settle(path: Path, text: str, check: bool) -> None:
-    """Write a file unless it holds the text already; with `check`, exit instead."""
-    made = text.encode()
-    if path.exists() and path.read_bytes() == made:
-        return
-    if check:
-        sys.exit(f"stale: {path.name} (run scripts/make_tables.py)")
-    path.write_bytes(made)
+def files() -> Iterator[tuple[Path, str]]:
+    """Yield the grammars and the tables, which are made from the grammars before."""
+    grammar = with_data_types(GRAMMAR.read_bytes().decode())
+    yield GRAMMAR, grammar
+    yield FAST, with_imports(FAST.read_bytes().decode(), grammar)
+    yield TABLES, render(tables())
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing, exit 1 if the tables are stale")
-    check = parser.parse_args().check
-    grammar = with_data_types(GRAMMAR.read_bytes().decode())
-    settle(GRAMMAR, grammar, check)
-    settle(FAST, with_imports(FAST.read_bytes().decode(), grammar), check)
-    settle(TABLES, render(tables()), check)
+    """Write the grammars' lists and the tables, or compare them with the files."""
+    settle(__doc__, files())
 
 
 if __name__ == "__main__":

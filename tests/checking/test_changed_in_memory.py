@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 from support.kinds import KINDS, kind
+from support.model_checks import STATEFUL
 from support.model_checks import findings as told
 
 import miltext
@@ -20,15 +21,6 @@ from miltext.models.model import Model
 
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
 FORMS = ("mlpackage", "mlmodel", "mlmodelc")
-TEXT = """program(1.3)
-{
-    func main<ios18>(tensor<fp16, [1, 4]> x, state<tensor<fp16, [1, 4]>> s) {
-            tensor<fp16, [1, 4]> k = read_state(input = s)[name = string("k")];
-            tensor<fp16, [1, 4]> h = add(x = x, y = k)[name = string("h")];
-            tensor<fp16, [1, 4]> y = tanh(x = h)[name = string("y")];
-        } -> (y);
-}
-"""
 
 Change = Callable[[Model], object]
 
@@ -61,7 +53,7 @@ def findings(subject: Model | Path) -> Counter[tuple[str, str, str]]:
 
 @pytest.fixture(params=FORMS)
 def built(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
-    (tmp_path / "m.mil").write_text(TEXT)
+    (tmp_path / "m.mil").write_text(STATEFUL)
     miltext.build(tmp_path / "m.mil", tmp_path / f"M.{request.param}")
     return tmp_path / f"M.{request.param}"
 
@@ -87,7 +79,7 @@ def test_places_are_in_the_text_of_the_program(built: Path) -> None:
 
 
 def test_a_changed_text_model_is_checked_as_changed(tmp_path: Path) -> None:
-    (tmp_path / "m.mil").write_text(TEXT)
+    (tmp_path / "m.mil").write_text(STATEFUL)
     model = miltext.load(tmp_path / "m.mil")
     assert not miltext.check(model)
     CHANGES["an undefined name"](model)
@@ -129,7 +121,7 @@ def test_a_changed_model_keeps_the_findings_in_its_manifest(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("suffix", [".mlpackage", ".mlmodel"])
 def test_a_model_without_its_source_is_checked_as_it_is(suffix: str, tmp_path: Path) -> None:
-    (tmp_path / "m.mil").write_text(TEXT)
+    (tmp_path / "m.mil").write_text(STATEFUL)
     path = tmp_path / f"M{suffix}"
     miltext.build(tmp_path / "m.mil", path)
     model = miltext.load(path)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.containers import pipeline, write_package
-from support.model_checks import reported
+from support.model_checks import STATEFUL, reported
 from support.running import RUNNER
 
 import miltext
@@ -15,16 +15,6 @@ from miltext.cli import command
 from miltext.containers.opening import open_model
 from miltext.diagnostics import ModelError
 from miltext.schema.proto import Model as Spec
-
-TEXT = """program(1.3)
-{
-    func main<ios18>(tensor<fp16, [1, 4]> x, state<tensor<fp16, [1, 4]>> s) {
-            tensor<fp16, [1, 4]> k = read_state(input = s)[name = string("k")];
-            tensor<fp16, [1, 4]> h = add(x = x, y = k)[name = string("h")];
-            tensor<fp16, [1, 4]> y = tanh(x = h)[name = string("y")];
-        } -> (y);
-}
-"""
 
 Change = Callable[[Spec], object]
 
@@ -69,7 +59,7 @@ each_form = pytest.mark.parametrize("form", ["mlpackage", "mlmodel", "mlmodelc"]
 
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
-    (tmp_path / "m.mil").write_text(TEXT)
+    (tmp_path / "m.mil").write_text(STATEFUL)
     miltext.build(tmp_path / "m.mil", tmp_path / "M.mlpackage")
     return tmp_path / "M.mlpackage"
 
@@ -164,7 +154,7 @@ def test_an_edit_of_an_undescribed_function_is_refused(verb: str, package: Path)
 
 def test_a_text_beside_an_odd_original_is_not_blamed(package: Path) -> None:
     odd = changed(package, "an unknown predicted feature")
-    (package.parent / "m.mil").write_text(TEXT.replace("tanh", "sigmoid"))
+    (package.parent / "m.mil").write_text(STATEFUL.replace("tanh", "sigmoid"))
     status, told = ran("build", package.parent / "m.mil", "--from", odd, "-o", package.with_name("New.mlpackage"))
     assert (status, "error[MIL265]" in told) == (0, False), told
     assert "warning[MIL265]" in told
@@ -173,7 +163,7 @@ def test_a_text_beside_an_odd_original_is_not_blamed(package: Path) -> None:
 
 def test_a_draft_beside_an_odd_original_is_compiled_with_a_warning(package: Path) -> None:
     odd, draft = changed(package, "another shape"), package.parent / "m.mil"
-    draft.write_text(TEXT.replace("tensor<fp16, [1, 4]> h", "h"))
+    draft.write_text(STATEFUL.replace("tensor<fp16, [1, 4]> h", "h"))
     status, told = ran("build", draft, "--from", odd, "-o", package.with_name("New.mlmodelc"))
     assert (status, "it is compiled so" in told) == (0, True), told
 
@@ -193,7 +183,7 @@ def test_a_stage_that_an_edit_does_not_reach_is_judged(package: Path) -> None:
 
 
 def test_there_and_back_through_a_compiled_model_gains_nothing(package: Path) -> None:
-    (package.parent / "m.mil").write_text(TEXT.replace("tanh", "sigmoid"))
+    (package.parent / "m.mil").write_text(STATEFUL.replace("tanh", "sigmoid"))
     edited, compiled, back = (package.with_name(each) for each in ("E.mlpackage", "C.mlmodelc", "B.mlpackage"))
     for source, out in ((package.parent / "m.mil", edited), (edited, compiled), (compiled, back)):
         words = ["--from", package] if out is edited else []

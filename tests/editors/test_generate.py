@@ -29,7 +29,7 @@ def generate(root: Path, *options: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A copy of all that the files are made of and of the files themselves."""
-    for name in ("editors", "grammar", "src"):
+    for name in ("editors", "grammar", "scripts", "src"):
         ignored = shutil.ignore_patterns("node_modules", "__pycache__", "*.vsix")
         shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
     return tmp_path

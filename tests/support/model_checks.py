@@ -14,6 +14,17 @@ from miltext.containers.opening import open_model
 from miltext.schema.walk import values
 from miltext.weights.blob_storage import BlobFile
 
+STATEFUL = """program(1.3)
+{
+    func main<ios18>(tensor<fp16, [1, 4]> x, state<tensor<fp16, [1, 4]>> s) {
+            tensor<fp16, [1, 4]> k = read_state(input = s)[name = string("k")];
+            tensor<fp16, [1, 4]> h = add(x = x, y = k)[name = string("h")];
+            tensor<fp16, [1, 4]> y = tanh(x = h)[name = string("y")];
+        } -> (y);
+}
+"""
+"""A program with an input, a state and an output, for models whose description is edited."""
+
 
 def assert_same_model(built: Path, original: Path, *, input_order: bool = True) -> None:
     """The Model messages are equal (an absent and an empty metadata are), and so are the weight files' bytes."""
