@@ -69,7 +69,7 @@ def _large(folder: Path) -> Iterator[tuple[str, Path, Model, list[str]]]:
     for name, make in LARGE.items():
         made, path = make(), folder / f"{name}.pb"
         path.write_bytes(made.program.SerializeToString())
-        yield name, path, BareProgram("pb", wire_of(made.program), name, None), [made.fault]
+        yield name, path, BareProgram.read("pb", wire_of(made.program), name, None), [made.fault]
 
 
 def _models(oracle: Path | None) -> Iterator[tuple[str, Path, Model, list[str]]]:

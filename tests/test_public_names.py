@@ -26,7 +26,7 @@ def test_type_checkers_see_the_names_of_the_table() -> None:
 def test_each_name_is_what_its_module_has(name: str) -> None:
     assert name in dir(miltext)
     value = getattr(miltext, name)
-    assert value.__name__ == name
+    assert name == "Source" or value.__name__ == name  # an alias has no name of its own
     assert value is vars(miltext)[name]
 
 

@@ -104,10 +104,10 @@ def test_only_programs_are_filled() -> None:
 
 
 def test_only_programs_are_printed() -> None:
-    with pytest.raises(TypeError, match=r"MILSpec\.Program"):
+    with pytest.raises(TypeError, match=r"Program or a Model, not CoreML\.Specification\.Model: pass its `mlProgram`"):
         to_text(Model())
-    with pytest.raises(TypeError, match="got str"):
-        to_text("program(1.3) {}")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="Program or a Model, not int"):
+        to_text(3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("options", [{"dialect": "1.1"}, {"floats": "octal"}])

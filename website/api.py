@@ -12,9 +12,10 @@ from typing import Any, ForwardRef, is_typeddict
 
 import miltext
 import miltext.testing
+from miltext.containers import sources
 from miltext.descriptions import ranges
 from miltext.diagnostics import dynamic
-from miltext.evaluation import carried, subjects
+from miltext.evaluation import carried
 from miltext.pytest_plugin import MilGolden
 from miltext.reduction import trials
 from website.markdown import cell, docstring
@@ -23,7 +24,7 @@ WIDTH = 88
 """How wide a signature may be in one line, which is what a page shows at once."""
 
 CLASSES = [name for name in miltext.__all__ if inspect.isclass(getattr(miltext, name))]
-FUNCTIONS = [name for name in miltext.__all__ if name not in CLASSES]
+FUNCTIONS = [name for name in miltext.__all__ if inspect.isroutine(getattr(miltext, name))]
 
 REACHED = {
     "models.model": ("Stage",),
@@ -37,8 +38,10 @@ REACHED = {
 }
 """Classes that a caller gets from others, or gives, and does not import from the top, by their modules."""
 
-ALIASES = {"Runnable": subjects, "Named": carried, "Record": dynamic, "Range": ranges, "Test": trials}
+ALIASES = {"Source": sources, "Named": carried, "Record": dynamic, "Range": ranges, "Test": trials}
 """What types of arguments stand for, by the modules that say it."""
+
+PUBLIC_ALIASES = [name for name in ALIASES if name in miltext.__all__]
 
 _MODULES = re.compile(r"\b(miltext\.reduction\.trials|collections\.abc|typing)\.")
 
@@ -68,6 +71,8 @@ def _aliases() -> Iterator[str]:
         said = getattr(module, name)
         shown = said if isinstance(said, str) else _MODULES.sub("", inspect.formatannotation(said))
         yield f"| `{name}` | `{shown}` |\n"
+    for name in PUBLIC_ALIASES:
+        yield f"\n### miltext.{name} {{ #{name} }}\n\n{_constant(name)}\n"
 
 
 def _index() -> Iterator[str]:
@@ -77,6 +82,8 @@ def _index() -> Iterator[str]:
         yield f"| [`miltext.{name}`](functions.md#{name}) | {first_sentence(name, getattr(miltext, name))} |\n"
     for name in CLASSES:
         yield f"| [`miltext.{name}`](classes.md#{name}) | {first_sentence(name, getattr(miltext, name))} |\n"
+    for name in PUBLIC_ALIASES:
+        yield f"| [`miltext.{name}`](parts.md#{name}) | {first_sentence(name, getattr(miltext, name))} |\n"
     for name in miltext.testing.__all__:
         about = first_sentence(name, getattr(miltext.testing, name))
         yield f"| [`miltext.testing.{name}`](testing.md#{name}) | {about} |\n"
@@ -215,15 +222,16 @@ def _docstring(value: Any) -> str:
 
 def first_sentence(name: str, value: Any) -> str:
     """Return the first sentence of the docstring of a name, for a table."""
-    text = inspect.getdoc(value) if callable(value) else _constant(name)
+    is_described = inspect.isroutine(value) or inspect.isclass(value)
+    text = inspect.getdoc(value) if is_described else _constant(name)
     line = " ".join((text or "").partition("\n\n")[0].split())
     return cell(docstring(re.split(r"(?<=\.)\s", line)[0]))
 
 
 def _constant(name: str) -> str:
     """Return what stands under a constant in the module that defines it."""
-    for module in ("golden", "numbers", "generated"):
-        source = inspect.getsource(import_module(f"miltext.testing.{module}"))
-        if found := re.search(rf'^{name} = .*\n"""(.*?)"""', source, re.MULTILINE | re.DOTALL):
+    for module in ("testing.golden", "testing.numbers", "testing.generated", "containers.sources"):
+        source = inspect.getsource(import_module(f"miltext.{module}"))
+        if found := re.search(rf'^{name}(?:: TypeAlias)? = [^\n]*\n"""(.*?)"""', source, re.MULTILINE | re.DOTALL):
             return docstring(textwrap.dedent(found[1]).strip())
     return ""

@@ -27,10 +27,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from miltext.building.choices import BuildOptions as BuildOptions
-    from miltext.checking.inference import infer_types as infer_types
     from miltext.checking.verifier import check as check
     from miltext.containers.opening import load as load
     from miltext.containers.opening import open_model as open_model
+    from miltext.containers.sources import Source as Source
     from miltext.conversion.converting import Conversion as Conversion
     from miltext.conversion.converting import ConvertOptions as ConvertOptions
     from miltext.conversion.converting import convert_weights as convert_weights
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from miltext.drafting.building import build as build
     from miltext.drafting.describing import describe as describe
     from miltext.drafting.draft import infer_draft as infer_draft
+    from miltext.drafting.inferring import infer_types as infer_types
+    from miltext.drafting.texts import to_text as to_text
     from miltext.drafting.writing import to_draft as to_draft
     from miltext.evaluation.comparing.comparing import compare as compare
     from miltext.evaluation.comparing.comparison import Comparison as Comparison
@@ -67,7 +69,6 @@ if TYPE_CHECKING:
     from miltext.parsing.source_map import SourceMap as SourceMap
     from miltext.parsing.source_map import parse_with_source as parse_with_source
     from miltext.parsing.strict import strict_findings as strict_findings
-    from miltext.printing.printing import to_text as to_text
     from miltext.reduction.reducing import Reduction as Reduction
     from miltext.reduction.reducing import reduce as reduce
     from miltext.reduction.trials import Candidate as Candidate
@@ -77,13 +78,14 @@ if TYPE_CHECKING:
 _HOMES = {
     "building.choices": ("BuildOptions",),
     "checking.verifier": ("check",),
-    "checking.inference": ("infer_types",),
     "conversion.converting": ("Conversion", "ConvertOptions", "convert_weights"),
     "diagnostics": ("Diagnostic", "MiltextError", "ModelError", "Note", "ParseError", "PrintError", "Span"),
     "diffing": ("Difference", "diff"),
     "drafting.building": ("build",),
     "drafting.describing": ("describe",),
     "drafting.draft": ("infer_draft",),
+    "drafting.inferring": ("infer_types",),
+    "drafting.texts": ("to_text",),
     "drafting.writing": ("to_draft",),
     "evaluation.comparing.comparing": ("compare",),
     "evaluation.comparing.comparison": ("Comparison",),
@@ -97,10 +99,10 @@ _HOMES = {
     "merging.merging": ("Merged", "merge_texts"),
     "models.model": ("Model",),
     "containers.opening": ("load", "open_model"),
+    "containers.sources": ("Source",),
     "parsing.parser": ("parse", "parse_value"),
     "parsing.source_map": ("SourceMap", "parse_with_source"),
     "parsing.strict": ("strict_findings",),
-    "printing.printing": ("to_text",),
     "reduction.reducing": ("Reduction", "reduce"),
     "reduction.trials": ("Candidate",),
     "reference.records": ("operations",),
@@ -112,6 +114,10 @@ __all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("miltext")
     if name not in _HOME:
         raise AttributeError(f"module 'miltext' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)

@@ -15,7 +15,7 @@ import miltext
 from miltext import Candidate, ModelError, Reduction, check, load, parse, reduce, to_text
 from miltext.containers.programs import TextModel
 from miltext.drafting.draft import infer_draft
-from miltext.reduction.source import Source
+from miltext.reduction.source import OriginalModel
 from miltext.schema.proto import Program
 from miltext.schema.walk import operations
 
@@ -347,5 +347,5 @@ def test_what_a_test_does_to_its_candidate_reaches_nothing_else(
 
 
 def test_a_source_knows_its_kind() -> None:
-    assert (Source(EXAMPLE).kind, Source(program()).kind) == ("mlpackage", "mil")
-    assert (Source(EXAMPLE).has_metadata, Source(program()).has_metadata) == (True, False)
+    assert (OriginalModel(EXAMPLE).kind, OriginalModel(program()).kind) == ("mlpackage", "mil")
+    assert (OriginalModel(EXAMPLE).has_metadata, OriginalModel(program()).has_metadata) == (True, False)

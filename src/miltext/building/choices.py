@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from miltext.files.writing import Progress
     from miltext.models.model import Model
     from miltext.printing.coremlc import Versions
-    from miltext.schema.proto import Program
+    from miltext.schema.proto import Message, Program
     from miltext.schema.tensors import InType
 
 Expect: TypeAlias = Callable[[Callable[[], int]], object]
@@ -57,7 +57,7 @@ class WriteOptions:
 class BuildOptions(WriteOptions):
     """The options of `miltext.build`, which describes them."""
 
-    original: Model | str | os.PathLike[str] | None = None
+    original: Model | Message | str | os.PathLike[str] | None = None
     model: str | int | None = None
     externalize: int | None = option(
         None,

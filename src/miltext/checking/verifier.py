@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from miltext.checking.baked import Baked
     from miltext.checking.draft_types import DraftTypes
     from miltext.checking.findings import Finding
+    from miltext.containers.sources import Source
     from miltext.diagnostics import Diagnostic
     from miltext.parsing.recovery import Recovered
     from miltext.schema.paths import Path as Place
@@ -74,22 +75,28 @@ class CheckedText(NamedTuple):
         return in_order([*stated, *(noted(each._replace(stops=True)) for each in kept)])
 
 
-def check(subject: str | PathLike[str] | Message | Model, *, path: str | None = None) -> list[Diagnostic]:
+def check(source: Source, *, path: str | None = None) -> list[Diagnostic]:
     """Return all errors and warnings of MIL text, a Program, a model or the file of a path, in the order of the text.
 
-    A string is MIL text; a file is named by a `pathlib.Path`, and opened as `miltext.open_model` does.
+    A string with a line end or a `{`, or with a `path`, is MIL text, and any other string is a path.
 
     A comment such as `// mil: ignore[MIL603]` at the end of a line suppresses findings there. The spans point into the
     text; for a Program or a model, into the output of `to_text`. Array files in a text, `$npy("w.npy")`, are read from
-    the folder of its `path`; without one, there is no folder. `subject` may be any message of the full name
+    the folder of its `path`; without one, there is no folder. `source` may be any message of the full name
     `CoreML.Specification.MILSpec.Program`, coremltools' too. A model that was changed in memory is checked as `save`
     would write it: its description follows the changes of its program. The findings in the programs of a pipeline have
     no spans; their messages begin with the places. Raise ModelError for a model whose program cannot be read.
     """
-    if isinstance(subject, PathLike):
-        from miltext.containers.opening import open_model
+    from miltext.containers.sources import is_text, model_of, require_source
 
-        subject = open_model(subject)
+    require_source(source)
+    if isinstance(source, str) and (path is not None or is_text(source)):
+        return found_in(source, path)
+    return found_in(model_of(source) if isinstance(source, str | PathLike) else source)
+
+
+def found_in(subject: str | Message | Model, path: str | None = None) -> list[Diagnostic]:
+    """Return the findings of `check` in a text, a Program or a model."""
     if isinstance(subject, Model) and subject.is_pipeline:
         return _in_pipeline(subject)
     if isinstance(subject, Model):

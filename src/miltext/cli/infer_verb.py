@@ -116,7 +116,7 @@ def _is_itself(draft: str, output: str, text: str) -> bool:
 def _refuse_elsewhere(text: str, draft: str, output: str) -> None:
     """Fail for a completed draft that would name arrays outside the output's folder; a stream is in no folder."""
     from miltext.checking.arrays import CODES
-    from miltext.checking.verifier import check
+    from miltext.checking.verifier import found_in
     from miltext.files.writing import is_stream
     from miltext.syntax.names import ARRAYS
 
@@ -124,7 +124,7 @@ def _refuse_elsewhere(text: str, draft: str, output: str) -> None:
     source = os.path.dirname(os.path.realpath(place_of(draft)))
     if is_stream(Path(output)) or folder == source or not any(word in text for word in ARRAYS):
         return
-    found = next((each for each in check(text, path=output) if each.code in CODES), None)
+    found = next((each for each in found_in(text, path=output) if each.code in CODES), None)
     if found is not None:
         fail(
             f"the result names arrays beside {shown_name(draft)}, and would be in another folder: {found.message}; "

@@ -155,9 +155,9 @@ class _Work:
         """Reduce a model, and write the result; if the first test fails, show the command's output."""
         from miltext.diagnostics import ModelError, Note
         from miltext.reduction.reducing import reduce_source
-        from miltext.reduction.source import Source
+        from miltext.reduction.source import OriginalModel
 
-        opened = Source(source, ranges)
+        opened = OriginalModel(source, ranges)
         self._program = opened.program
         written = {how["kind"] or opened.kind, self._output.suffix.lower().removeprefix(".")}
         how |= {"on_progress": self._note, "written": sorted(written), "stop": self._test.stop}

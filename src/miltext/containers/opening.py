@@ -98,4 +98,4 @@ def _from_bytes(data: bytes, kind: str, name: str, path: Path | None) -> Model:
         return SpecModel(kind, name, path, path.parent if path else None, parse_spec(data, name))
     from miltext.containers.programs import BareProgram, TextModel
 
-    return TextModel(data, name, path) if kind == "mil" else BareProgram(kind, data, name, path)
+    return TextModel(data, name, path) if kind == "mil" else BareProgram.read(kind, data, name, path)

@@ -32,9 +32,16 @@ class TextModel(OpenedModel):
 class BareProgram(OpenedModel):
     """A Program by itself, from its serialized form (`pb`) or from protobuf's text format (`txtpb`)."""
 
-    def __init__(self, kind: str, data: bytes, name: str, path: Path | None) -> None:
+    def __init__(self, kind: str, program: Program, name: str, path: Path | None) -> None:
         super().__init__(kind, name, path, path.parent if path else None)
-        self.program = _from_protobuf_text(decode(data, name), name) if kind == "txtpb" else parse_program(data, name)
+        self.program = program
+
+    @classmethod
+    def read(cls, kind: str, data: bytes, name: str, path: Path | None) -> BareProgram:
+        """Return the program in the bytes of a file."""
+        is_text = kind == "txtpb"
+        program = _from_protobuf_text(decode(data, name), name) if is_text else parse_program(data, name)
+        return cls(kind, program, name, path)
 
 
 def _from_protobuf_text(text: str, name: str) -> Program:

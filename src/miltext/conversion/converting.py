@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from miltext.building.choices import BuildChoices, WriteOptions
 from miltext.building.given_weights import GivenFolder
-from miltext.containers.opening import open_model
+from miltext.containers.sources import Source, model_of
 from miltext.conversion.contents import Contents, ConvertedConstant
 from miltext.conversion.known import Precisions
 from miltext.conversion.programs import convert_program
@@ -76,7 +76,7 @@ class ConvertOptions(WriteOptions):
 
 @dataclass(frozen=True)
 class _ConvertRequest(ConvertOptions):
-    model: str | os.PathLike[str] | Model
+    model: Source
     to: str
     output: str | os.PathLike[str]
     options: ConvertOptions | None = field(default=None, kw_only=True)
@@ -97,7 +97,7 @@ def convert_weights(request: _ConvertRequest) -> Conversion:
     """
     if request.to not in PRECISIONS:
         raise ValueError(f"weights are converted to fp16 or fp32, not to {request.to!r}")
-    whole = open_model(request.model) if isinstance(request.model, str | os.PathLike) else request.model
+    whole = model_of(request.model)
     source = whole.select(request.stage)
     made = Conversion(request.to)
     folder = partial(_folder, source, request.weights, request.reading)

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
-from miltext.containers.opening import open_model
+from miltext.containers.sources import Source, model_of, require_source
 from miltext.diffing.difference import Difference
 from miltext.diffing.pipelines import compare_others, compare_pipelines
 from miltext.diffing.programs import DiffSide, How, compare_programs
+from miltext.drafting.programs import completed
 from miltext.models.model import Model, Stage
+from miltext.schema.proto import Message
 from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from miltext.schema.proto import Message
-
 __all__ = ["Difference", "diff"]
 
 
 def diff(
-    old: str | os.PathLike[str] | Model | Message,
-    new: str | os.PathLike[str] | Model | Message,
+    old: Source,
+    new: Source,
     *,
     build_info: bool = False,
     ignore_weights: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> Difference:
-    """Return the differences between two models: each is the path of a model, a Model, or a Program.
+    """Return the differences between two models: each is MIL text, a path, a Program or a Model.
 
     Operations are matched by structure, so that a renamed value, independent operations in another order, and weights
     with other contents are reported as such. Weights are compared by content. For an unreadable weight file, or a
@@ -57,13 +56,14 @@ def _is_read(source: Model | Message) -> bool:
     return not isinstance(source, Model) or source.is_pipeline or source.type == PROGRAM
 
 
-def _opened(source: str | os.PathLike[str] | Model | Message) -> Any:
-    return open_model(source) if isinstance(source, (str, os.PathLike)) else source
+def _opened(source: Source) -> Any:
+    require_source(source)
+    return source if isinstance(source, Message) else model_of(source)
 
 
 def _side(source: Model | Message, name: str) -> DiffSide:
     """Return a side to compare. Raise ModelError for a model other than an ML Program."""
     if not isinstance(source, Model):
         return DiffSide(name, source, None)
-    chosen = source.select(None)
-    return DiffSide(chosen.name, source, chosen)
+    chosen = completed(source.select(None))
+    return DiffSide(chosen.name, chosen if chosen.kind == "mil" else source, chosen)

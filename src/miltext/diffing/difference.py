@@ -51,6 +51,10 @@ class Difference:
     breaking: bool = False
     _texts: Texts | None = field(default=None, repr=False, compare=False)
 
+    def __bool__(self) -> bool:
+        """Return whether they differ, or may differ in parts that were not read."""
+        return self.same is not True
+
     @property
     def same(self) -> bool | None:
         """Whether there is no difference; None if none was found, but some parts were not read."""

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 
 from miltext.building.build import prepare, write
 from miltext.building.choices import BuildChoices, BuildOptions
-from miltext.containers.opening import open_model
+from miltext.containers.sources import Source, model_of
 from miltext.diagnostics import ModelError, ParseError
 from miltext.drafting.judging import judge, judge_contract, judge_draft, refuse_text
-from miltext.models.model import Model
 from miltext.syntax.keywords import taking
 
 if TYPE_CHECKING:
     import os
 
     from miltext.diagnostics import Diagnostic
+    from miltext.models.model import Model
 
 
 @dataclass(frozen=True)
 class _BuildRequest(BuildOptions):
-    source: Model | str | os.PathLike[str]
+    source: Source
     output: str | os.PathLike[str]
     options: BuildOptions | None = field(default=None, kw_only=True)
 
@@ -31,7 +31,7 @@ class _BuildRequest(BuildOptions):
 def build(requested: _BuildRequest) -> list[Diagnostic]:
     """Write an `.mlpackage`, `.mlmodel` or `.mlmodelc` with the program of `source`; return its warnings.
 
-    `source` and `original` are models, or paths of models. With `original`, all else comes from that model:
+    `source` and `original` are MIL text, a path, a Program or a Model. With `original`, all else comes from that model:
     description, metadata, weights; `model` names the model of its pipeline whose program is replaced, by default the
     only ML Program. Without an original, a `source` that is a whole model is written as it is, and a compiled model is
     turned back. A program by itself gets a description made from its types; its weights are in its own folder, unless
@@ -65,12 +65,8 @@ def build(requested: _BuildRequest) -> list[Diagnostic]:
     ModelError: MIL25x for the models that are read, MIL4xx for reasons that prevent this build (MIL47x: in the
     description), and the findings in a program that is not text.
     """
-    source, original = _opened(requested.source), None if requested.original is None else _opened(requested.original)
+    source, original = model_of(requested.source), None if requested.original is None else model_of(requested.original)
     return build_as_chosen(source, Path(requested.output), BuildChoices.of(requested, original=original))
-
-
-def _opened(source: Model | str | os.PathLike[str]) -> Model:
-    return source if isinstance(source, Model) else open_model(source)
 
 
 def build_as_chosen(source: Model, output: Path, choices: BuildChoices) -> list[Diagnostic]:

@@ -11,7 +11,7 @@ from miltext.checking.drafts import draft_notice, draft_types, marker_of
 from miltext.checking.findings import in_order, located
 from miltext.checking.ignores import GAPS, without_ignored
 from miltext.checking.retyping import retype
-from miltext.checking.verifier import check, check_read, check_text, errors_in, folder_of, without_defaults
+from miltext.checking.verifier import check_read, check_text, errors_in, folder_of, found_in, without_defaults
 from miltext.containers.programs import TextModel
 from miltext.diagnostics import MiltextError, ParseError, codes
 from miltext.parsing.diagnosing import OF_DRAFTS
@@ -120,7 +120,7 @@ class Draft:
         if not self._steps:
             return self.text
         whole = self._steps[-1].text
-        if left := errors_in(without_ignored(self.text, self.relocated(errors_in(check(whole, path=self.path))))):
+        if left := errors_in(without_ignored(self.text, self.relocated(errors_in(found_in(whole, path=self.path))))):
             raise ParseError(left, text=self.text, path=self.path)
         return whole
 
@@ -228,10 +228,10 @@ def infer_anew(text: str, path: str | None, ask: Callable[[Program], Inputs], we
     """
     draft = Draft(text, path)
     if draft.read.program is None or errors_in(draft.read.diagnostics):
-        return Completed(None, check(text, path=path))
+        return Completed(None, found_in(text, path=path))
     retyped = draft.retyped(ask(draft.read.program), weights)
     made = retyped.written.text
-    return Completed(None if retyped.types.open else made, _found_anew(retyped, check(made, path=path)))
+    return Completed(None if retyped.types.open else made, _found_anew(retyped, found_in(made, path=path)))
 
 
 def _found_anew(retyped: Retyped, found: list[Diagnostic]) -> list[Diagnostic]:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import counted, named
-from miltext.checking.verifier import check
+from miltext.checking.verifier import found_in
 from miltext.descriptions.sizes import Size, shape_of, spell_sizes
 from miltext.diagnostics import Note, ParseError, codes, warning
 from miltext.diagnostics.suggestions import did_you_mean, nearest
@@ -140,7 +140,7 @@ def _inferred(
     made = infer_anew(text, path, partial(_types, sizes=sizes, function=function, path=path), weights)
     wrong = [each for each in made.diagnostics if each.severity == "error"]
     if wrong and made.text is not None:
-        before = {(each.code, each.message) for each in check(text, path=path)}
+        before = {(each.code, each.message) for each in found_in(text, path=path)}
         wrong = [each for each in wrong if (each.code, each.message) not in before]
     first = [each for each in wrong if each.code == codes.IMPOSSIBLE_PACKAGE_SIZE][:1]  # others follow from it
     known = {each.span for each in wrong if each.code == codes.CONSTANT_CANNOT_FOLLOW}

@@ -13,6 +13,7 @@ from miltext.drafting.draft_printer import DraftPrinter, literal_of
 from miltext.drafting.folding import folded, movable
 from miltext.drafting.implied import Implied, implied
 from miltext.drafting.omitting import STATEMENT, gaps_of
+from miltext.drafting.programs import of_source
 from miltext.parsing.parser import parse
 from miltext.printing.printer import Printer
 from miltext.printing.printing import pieces
@@ -40,6 +41,7 @@ ROUNDS = 4
 _IN_FULL = "this is written in full, since `miltext infer` refuses a draft with errors; `miltext check` lists them: "
 
 
+@of_source
 def to_draft(
     program: Message,
     *,

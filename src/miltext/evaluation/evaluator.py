@@ -18,7 +18,7 @@ from miltext.evaluation.inputs import Intake
 from miltext.evaluation.machine import Machine, Made
 from miltext.evaluation.ownership import Owner
 from miltext.evaluation.planning import Planner, steps_of
-from miltext.evaluation.subjects import Runnable, Subject, opened
+from miltext.evaluation.subjects import Subject, opened
 from miltext.evaluation.values import Constants, State
 from miltext.ir.parts import Block
 from miltext.printing.flexible_shapes import ATTRIBUTE
@@ -30,6 +30,7 @@ from miltext.syntax.gc_pause import gc_paused
 if TYPE_CHECKING:
     import os
 
+    from miltext.containers.sources import Source
     from miltext.evaluation.features import Feature
     from miltext.evaluation.planning import Step
     from miltext.evaluation.rules import Array
@@ -42,7 +43,7 @@ HIDDEN = "name an output of an operation, or an input; `miltext print` shows the
 
 
 def run(
-    model: Runnable,
+    model: Source,
     inputs: Mapping[str, Any],
     *,
     function: str = "main",
@@ -90,7 +91,7 @@ class Evaluator:
 
     def __init__(
         self,
-        subject: Runnable | Subject,
+        subject: Source | Subject,
         function: str = "main",
         *,
         weights: str | os.PathLike[str] | None = None,
@@ -106,6 +107,9 @@ class Evaluator:
         with gc_paused:  # a program is many objects, and all of them stay
             self.function = self._chosen(function)
             self._prepare(native=compute == "native", check=check)
+
+    def __repr__(self) -> str:
+        return f"<Evaluator: {self.function}({', '.join(self.inputs)}) -> ({', '.join(self.outputs)})>"
 
     def _prepare(self, *, native: bool, check: bool) -> None:
         """Check the program, plan the function, and find its constants."""

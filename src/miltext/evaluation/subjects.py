@@ -3,39 +3,33 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, located
 from miltext.checking.ignores import without_ignored
 from miltext.checking.inference.reading import StatedGraph
 from miltext.checking.programs import verify
 from miltext.checking.verifier import Checked
-from miltext.containers.programs import TextModel
+from miltext.containers.sources import model_of
 from miltext.diagnostics import Diagnostic, MiltextError, ParseError, PrintError, codes
-from miltext.models.model import Model
 from miltext.parsing.parser import parse, parse_tree
-from miltext.schema import proto
 from miltext.schema.wire import wire_of
 from miltext.syntax.gc_pause import gc_paused
-from miltext.syntax.programs import own_copy
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
+    from miltext.containers.sources import Source
     from miltext.drafting.draft import Draft
-
-Runnable: TypeAlias = "Model | proto.Message | str | os.PathLike[str]"
-
+    from miltext.models.model import Model
+    from miltext.schema import proto
 
 ELIDE = 64
 """The greatest number of elements of a literal in a text that is printed only to locate a finding."""
-
-_TEXT = re.compile(r"\s*program\s*\(")
 
 
 @dataclass
@@ -120,33 +114,22 @@ def _placeless(finding: Finding) -> Diagnostic:
     return Diagnostic(finding.severity, finding.code, finding.message)
 
 
-def opened(subject: Runnable | Subject, weights: str | os.PathLike[str] | None = None) -> Subject:
-    """Return the subject to run: a Model, a Program, MIL text, or the path of a file or folder that contains one.
+def opened(subject: Source | Subject, weights: str | os.PathLike[str] | None = None) -> Subject:
+    """Return the subject to run, from any source.
 
-    Text is a string with a line end, or that begins with `program`. The weight files that it names are in the folder
-    `weights`, or in the model's own. The arrays that a text names are beside it, the arrays of a string in that folder
-    or the working folder. Raise ParseError for a text, and ModelError, as `load` and `build` do; TypeError for any
-    other argument.
+    The weight files that a text names are in the folder `weights`, or in the model's own. The arrays that a text names
+    are beside it, the arrays of a string in that folder or the working folder. Raise ParseError for a text, and
+    ModelError, as `load` and `build` do; TypeError for any other argument.
     """
     folder = None if weights is None else Path(weights)
     if isinstance(subject, Subject):
         return subject
-    if isinstance(subject, Model):
-        return _of_model(subject, folder)
-    if isinstance(subject, str) and ("\n" in subject or _TEXT.match(subject)):
-        return _of_model(_of_string(subject, folder), folder)
-    if isinstance(subject, (str, os.PathLike)):
-        from miltext.containers.opening import load
-
-        return _of_model(load(subject), folder)
-    return Subject(subject if isinstance(subject, proto.Program) else own_copy(subject), folder)
-
-
-def _of_string(text: str, folder: Path | None) -> TextModel:
-    name = "<text>" if folder is None else str(folder / "<text>")
-    model = TextModel(text.encode("utf-8", "surrogatepass"), name, None)
-    model.model_path = folder
-    return model
+    model = model_of(subject, folder)
+    if model is subject or isinstance(subject, str | os.PathLike):
+        chosen = model.select(None)
+        _ = chosen.text  # raises the error of a bundle without its text
+        return _of_model(chosen, folder)
+    return Subject(model.program, folder)
 
 
 def _of_model(model: Model, folder: Path | None) -> Subject:
@@ -176,7 +159,7 @@ def _of_draft(draft: Draft, model: Model, folder: Path | None) -> Subject:
     return Subject(stored.program, stored.model_path, model, draft, keeps=stored)
 
 
-def _stored(whole: TextModel, folder: Path | None) -> Model:
+def _stored(whole: Model, folder: Path | None) -> Model:
     """Return a text as a model in a temporary folder, in which its arrays are stored."""
     from miltext.building.build import store
     from miltext.containers.opening import load

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.building.choices import BuildChoices, WriteOptions
 from miltext.checking.arrays import CODES as OF_ARRAYS
 from miltext.checking.left_out import program_of
-from miltext.checking.verifier import check as check_text
-from miltext.containers.opening import open_model
+from miltext.checking.verifier import found_in
+from miltext.containers.sources import Source, model_of
 from miltext.descriptions.sizes import spell_sizes
 from miltext.diagnostics import ModelError, ParseError, codes, warning
 from miltext.drafting.building import build_as_chosen
@@ -61,7 +61,7 @@ class ExtractOptions(WriteOptions):
 
 @dataclass(frozen=True)
 class _ExtractRequest(ExtractOptions):
-    model: str | os.PathLike[str] | Model
+    model: Source
     values: Iterable[str] | str
     output: str | os.PathLike[str]
     options: ExtractOptions | None = field(default=None, kw_only=True)
@@ -85,7 +85,7 @@ def extract(request: _ExtractRequest) -> list[Diagnostic]:
     needs, MIL448 for an impossible output.
     """
     wanted, function, output = wanted_values(request.values, request.inputs), request.function, Path(request.output)
-    whole = open_model(request.model) if isinstance(request.model, str | os.PathLike) else request.model
+    whole = model_of(request.model)
     source = model_with(whole, wanted, request.stage)
     if output.suffix.lower() == ".mil":
         return _write_text(source, wanted, function, output, request.force)
@@ -164,7 +164,7 @@ def _write_text(source: Model, wanted: Wanted, function: str | None, output: Pat
     """
     check_output(str(output), "mil", str(source.path or "-"), force=force)
     text, reported = part_text(source, wanted.outputs, wanted.inputs, function=function)
-    missing = check_text(text, path=str(output)) if any(word in text for word in ARRAYS) else []
+    missing = found_in(text, path=str(output)) if any(word in text for word in ARRAYS) else []
     if found := [each for each in missing if each.code in OF_ARRAYS]:
         raise ParseError(found, text=text, path=str(output))
     write_file(output, [text.encode()], replace=force)

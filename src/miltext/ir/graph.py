@@ -10,6 +10,7 @@ from miltext.ir.parts import Op
 from miltext.ir.reading import read_function
 from miltext.ir.writing import write_function
 from miltext.syntax.gc_pause import gc_paused
+from miltext.syntax.programs import require_program
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
@@ -27,11 +28,16 @@ class Graph:
     @with_room
     def __init__(self, program: proto.Program) -> None:
         """Read a Program of miltext's or coremltools' classes, which may have any errors."""
+        require_program(program)
         self.message = program
         with gc_paused:
             self.functions: dict[str, Function] = {
                 name: read_function(name, program.functions[name]) for name in sorted(program.functions)
             }
+
+    def __repr__(self) -> str:
+        counts = (f"{name} of {sum(1 for _ in each.walk())} operations" for name, each in self.functions.items())
+        return f"<Graph: {', '.join(counts) or 'no function'}>"
 
     def walk(self) -> Iterator[Op]:
         """Yield all operations, each before those inside it, in the order of the text."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from miltext.checking.contract.whole import contradictions_in
 from miltext.checking.findings import described_fact
-from miltext.checking.verifier import check
+from miltext.checking.verifier import found_in
 from miltext.diagnostics import Diagnostic, error
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def moved_weights(base: str, ours: str, theirs: str) -> str | None:
 
 
 def _errors(text: str, path: str | None) -> list[Diagnostic]:
-    return [each for each in check(text, path=path) if each.severity == "error"]
+    return [each for each in found_in(text, path=path) if each.severity == "error"]
 
 
 def _said(found: Diagnostic) -> tuple[str, str]:

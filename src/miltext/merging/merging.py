@@ -16,6 +16,7 @@ from miltext.merging.ordering import after_needs, merged_order
 from miltext.merging.phrases import merge_forms
 from miltext.merging.plans import OURS, THEIRS, MergeDecision, Sides, chosen
 from miltext.merging.sides import Hole, Item, Key, Side
+from miltext.parsing.parser import require_text
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.recursion import with_room
 
@@ -44,8 +45,7 @@ def merge_texts(base: str, ours: str, theirs: str, markers: Markers | None = Non
     its name as the path. Raise TypeError for a value that is not text.
     """
     for text in (base, ours, theirs):
-        if not isinstance(text, str):
-            raise TypeError(f"expected MIL text, got {type(text).__name__}")
+        require_text(text)
     markers = markers or Markers()
     with gc_paused:
         before = _base(base, markers.base)

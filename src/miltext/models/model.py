@@ -90,6 +90,9 @@ class Model(ABC):
         self.keeps: object = None  # an object with the model's lifetime: a temporary folder
         self.reopen: Callable[[], Model] | None = None  # reads the model once more from its source
 
+    def __repr__(self) -> str:
+        return f"<Model {self.name!r}: {self.type} in {self.kind}>"
+
     @cached_property
     def program(self) -> Program:
         """The Program; a change to it is a change to the model.

@@ -82,12 +82,19 @@ def parse_value(text: str) -> Value:
 
 def _wire(text: str, lowering: Lowering | None, rule: str) -> bytes:
     """Return the wire bytes of a phrase's message. Raise an error of FAILURES."""
+    require_text(text)
     parser = _parser_of(text) if lowering is None else Parser(lowering)
     with gc_paused:
         wire, deep = parser.run(text, stack=parser.stack(rule))
         if deep and (step := too_deep(wire, MESSAGES[rule])) is not None:
             raise TooDeep(step)
     return wire  # type: ignore[no-any-return]
+
+
+def require_text(text: object) -> None:
+    """Raise TypeError for an object that is not text."""
+    if not isinstance(text, str):
+        raise TypeError(f"expected MIL text, a str, not {type(text).__name__}: `miltext.load` reads a file")
 
 
 def _parser_of(text: str) -> Parser:
@@ -113,6 +120,7 @@ def parse_tree(text: str, path: str | None = None, *, whole: bool = False) -> Tr
     With `whole`, read each plain operation as one token, whose phrases are read on demand, and do not parse lists. This
     is much faster for users of few phrases.
     """
+    require_text(text)
     comments: list[Span] = []
     failure = None
     with gc_paused:

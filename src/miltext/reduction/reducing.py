@@ -14,15 +14,15 @@ from miltext.reduction.inside import inner_operations, without
 from miltext.reduction.merging import merge, twins
 from miltext.reduction.searching import Ask, narrow, shrink
 from miltext.reduction.selecting import Output, select, whole
-from miltext.reduction.source import KINDS, Source
+from miltext.reduction.source import KINDS, OriginalModel
 from miltext.reduction.trials import Candidate, OutOfTests, Test, Trials
 from miltext.reduction.trimming import traits, trimmed
 from miltext.reduction.unfolding import folds, unfold
 from miltext.reduction.zeroing import numbers, zeroed
 
 if TYPE_CHECKING:
+    from miltext.containers.sources import Source
     from miltext.descriptions.ranges import Range
-    from miltext.evaluation.subjects import Runnable
     from miltext.schema.proto import Program
 
 T = TypeVar("T")
@@ -56,7 +56,7 @@ class Reduction:
 
 
 def reduce(
-    model: Runnable,
+    model: Source,
     test: Test,
     *,
     kind: str | None = None,
@@ -79,12 +79,12 @@ def reduce(
     on the model itself, ValueError for another `kind`, any error of the test, and ParseError and ModelError as
     `miltext.run`.
     """
-    source = Source(model, ranges)
+    source = OriginalModel(model, ranges)
     return reduce_source(source, test, kind=kind, jobs=jobs, max_tests=max_tests, on_progress=on_progress)
 
 
 def reduce_source(
-    source: Source,
+    source: OriginalModel,
     test: Test,
     *,
     kind: str | None = None,
@@ -120,7 +120,7 @@ class Reducing:
 
     def __init__(
         self,
-        source: Source,
+        source: OriginalModel,
         trials: Trials,
         original: Candidate,
         on_progress: Progress | None,

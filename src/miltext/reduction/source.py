@@ -27,9 +27,9 @@ from miltext.schema.wire import wire_of
 from miltext.weights.model_weights import BlobFolder, LooseFolder, blob_values
 
 if TYPE_CHECKING:
+    from miltext.containers.sources import Source
     from miltext.descriptions.ranges import Range
     from miltext.diagnostics import Diagnostic
-    from miltext.evaluation.subjects import Runnable
     from miltext.models.model import Model
     from miltext.schema.proto import FunctionDescription, ModelDescription, Program
     from miltext.schema.tensors import InType
@@ -41,10 +41,10 @@ STORED_FROM = 10
 """The least elements of a constant in the weight file, as in coremltools."""
 
 
-class Source:
+class OriginalModel:
     """A model to reduce: its `program`, for a draft the completed one, and the parts around it."""
 
-    def __init__(self, subject: Runnable, ranges: Mapping[str, Range] | None = None) -> None:
+    def __init__(self, subject: Source, ranges: Mapping[str, Range] | None = None) -> None:
         """Open a subject as `miltext.run` does; `ranges` are sizes of its inputs, as in `miltext.build`.
 
         Raise ParseError and ModelError as `miltext.run`; ModelError (MIL425, MIL434) for impossible sizes.
@@ -111,7 +111,7 @@ class Source:
     def _loose(self) -> Model:
         """The program, if there is nothing around it."""
         read = self._subject.model
-        model = BareProgram("pb", wire_of(self.program), self.name, read.path if read is not None else None)
+        model = BareProgram.read("pb", wire_of(self.program), self.name, read.path if read is not None else None)
         model.model_path = self._subject.folder
         return model
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from miltext.diagnostics import Diagnostic
     from miltext.models.model import Model
-    from miltext.reduction.source import Source
+    from miltext.reduction.source import OriginalModel
     from miltext.schema.proto import Program
 
 
@@ -33,7 +33,7 @@ class Candidate:
     `model` is for `miltext.run(candidate.model, ...)`, which needs the weights.
     """
 
-    def __init__(self, source: Source, program: Program, kind: str, *, is_bare: bool = False) -> None:
+    def __init__(self, source: OriginalModel, program: Program, kind: str, *, is_bare: bool = False) -> None:
         self.program, self.kind, self.is_bare = program, kind, is_bare
         self._source = source
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -49,7 +49,7 @@ class Candidate:
     @property
     def model(self) -> Model:
         """The program as a model with access to its weights."""
-        model = BareProgram("pb", wire_of(self.program), self._source.name, None)
+        model = BareProgram.read("pb", wire_of(self.program), self._source.name, None)
         model.model_path = self._source.model_path
         return model
 

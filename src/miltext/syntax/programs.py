@@ -26,7 +26,10 @@ FULL_NAME = "CoreML.Specification.MILSpec.Program"
 def require_program(message: Message) -> None:
     """Raise TypeError if a message is not a Program, of any pool."""
     if getattr(getattr(message, "DESCRIPTOR", None), "full_name", None) != FULL_NAME:
-        raise TypeError(f"expected a message {FULL_NAME}, got {type(message).__name__}")
+        raise TypeError(
+            f"expected a Program, a message {FULL_NAME}, got {type(message).__name__}: "
+            "`miltext.parse` makes one of a text, and `miltext.load(path).program` is that of a model"
+        )
 
 
 def own_copy(program: Message, take_out: Callable[[bytes], bytes] | None = None) -> Program:

@@ -11,8 +11,9 @@ from miltext.testing.golden import UPDATE_VARIABLE, exported, program_and_folder
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from miltext.containers.sources import Source
     from miltext.evaluation.carried import Carried, Named
-    from miltext.evaluation.subjects import Runnable, Subject
+    from miltext.evaluation.subjects import Subject
 
 ENDING = ".numbers.npz"
 """The end of the names of files that pin numbers."""
@@ -27,7 +28,7 @@ class Running(TypedDict, total=False):
     compute: str
 
 
-def assert_same_numbers(a: Runnable, b: Runnable, inputs: Named | None = None, **choices: Unpack[Running]) -> None:
+def assert_same_numbers(a: Source, b: Source, inputs: Named | None = None, **choices: Unpack[Running]) -> None:
     """Assert that two models compute the same, by `miltext.compare` with these arguments.
 
     Raise AssertionError that shows the comparison, and the errors of `compare`.

@@ -145,10 +145,11 @@ def test_a_program_of_a_newer_class_is_checked() -> None:
 
     add(Program.DESCRIPTOR.file)
     described = pool.FindMessageTypeByName(Program.DESCRIPTOR.full_name)
-    if hasattr(message_factory, "GetMessageClass"):
-        newer: Any = message_factory.GetMessageClass(described)
+    factory: Any = message_factory  # whose functions depend on the version of protobuf
+    if hasattr(factory, "GetMessageClass"):
+        newer = factory.GetMessageClass(described)
     else:  # protobuf before 4.22
-        newer = message_factory.MessageFactory(pool).GetPrototype(described)
+        newer = factory.MessageFactory(pool).GetPrototype(described)
     program = newer.FromString(unary("x", "y").mlProgram.SerializeToString() + UNKNOWN)
     (found,) = library.check(program)
     assert (found.code, found.severity) == ("MIL202", "note")

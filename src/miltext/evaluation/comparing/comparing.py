@@ -19,8 +19,9 @@ from miltext.pairing.contents import Keys
 from miltext.syntax.keywords import taking
 
 if TYPE_CHECKING:
+    from miltext.containers.sources import Source
     from miltext.evaluation.carried import Named
-    from miltext.evaluation.subjects import Runnable, Subject
+    from miltext.evaluation.subjects import Subject
 
 AGAINST = "the numbers given"
 """The displayed name of arrays that a program is compared with."""
@@ -28,8 +29,8 @@ AGAINST = "the numbers given"
 
 @dataclass(frozen=True)
 class _CompareRequest(CompareOptions):
-    a: Runnable | Subject
-    b: Runnable | Subject | None = None
+    a: Source | Subject
+    b: Source | Subject | None = None
     inputs: Named | None = None
     options: CompareOptions | None = field(default=None, kw_only=True)
 

@@ -17,7 +17,7 @@ from miltext.evaluation.evaluator import Evaluator
 from miltext.evaluation.inputs import known_sizes
 from miltext.evaluation.planning import steps_of
 from miltext.evaluation.random_inputs import random_inputs
-from miltext.evaluation.subjects import Runnable, Subject, opened
+from miltext.evaluation.subjects import Subject, opened
 from miltext.ir.parts import Value
 from miltext.pairing.contents import Keys, ProgramContents
 from miltext.pairing.keyed import KeyedGraph
@@ -27,6 +27,7 @@ from miltext.schema.types import StateType, TensorType, Type, compatible, show, 
 if TYPE_CHECKING:
     import os
 
+    from miltext.containers.sources import Source
     from miltext.evaluation.carried import Carried, Named
     from miltext.evaluation.comparing.lockstep import Lockstep
     from miltext.schema.paths import Path
@@ -40,7 +41,7 @@ class ComparedProgram(NamedTuple):
     graph: KeyedGraph
 
 
-def compared_subject(source: Runnable | Subject, weights: str | os.PathLike[str] | None) -> Subject:
+def compared_subject(source: Source | Subject, weights: str | os.PathLike[str] | None) -> Subject:
     """Return the subject to compare; `weights` is the folder of weight files for a subject without its own."""
     subject = opened(source, weights)
     if subject.model is not None and subject.model.kind in ("mlpackage", "mlmodelc"):
@@ -48,7 +49,7 @@ def compared_subject(source: Runnable | Subject, weights: str | os.PathLike[str]
     return subject
 
 
-def side(source: Runnable | Subject, name: str, keys: Keys, weights: str | os.PathLike[str] | None) -> ComparedProgram:
+def side(source: Source | Subject, name: str, keys: Keys, weights: str | os.PathLike[str] | None) -> ComparedProgram:
     """Return a program to be compared; a program without a name of its own gets `name`. Raise MiltextError."""
     subject = compared_subject(source, weights)
     graph = KeyedGraph(subject.program, keys, ProgramContents(keys, subject.folder))
