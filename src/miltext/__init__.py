@@ -17,6 +17,9 @@
     graph = miltext.Graph(program)       # operations, values and their uses, to be edited
     tree = miltext.lark_parser().parse(text)  # a tree of the text, for Lark's own tools
 
+A function of a model accepts MIL text, the path of a model, a Program or a Model. A string with a line end or a `{` is
+text, any other string is a path.
+
 Each name is imported when it is first used, so that `import miltext` costs nothing.
 """
 

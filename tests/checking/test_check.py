@@ -391,7 +391,7 @@ def test_nothing_is_reported_twice() -> None:
 
 
 def test_what_is_no_program_is_no_program_to_check() -> None:
-    with pytest.raises(TypeError, match="expected a message"):
+    with pytest.raises(TypeError, match="expected MIL text, a path, a Program or a Model, not CoreML"):
         miltext.check(miltext.parse(TEXT).functions["main"])
 
 

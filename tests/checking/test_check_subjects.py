@@ -1,4 +1,4 @@
-"""What `check` takes: text, Programs, models and paths; and a path that is given as text."""
+"""The sources of `check`: text, Programs, models and paths; and a path in place of a text."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_arrays_are_looked_for_beside_a_path(tmp_path: Path) -> None:
     ],
 )
 def test_a_path_as_text_is_reported(name: str, end: str) -> None:
-    (told,) = miltext.check(name + end)
+    (told,) = miltext.check(name + end, path="m.mil")
     assert (told.code, told.span) == ("MIL010", (0, len(name)))
     assert "looks like a path" in told.message
     assert "miltext.load" in told.message
@@ -68,7 +68,7 @@ def test_a_path_as_text_is_reported(name: str, end: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "mil", ".mil", "m.mil x", "program(1.3) {} // m.mil", "a.mil\nb.mil", "f(m.mil"])
 def test_other_broken_texts_are_not_taken_for_paths(text: str) -> None:
-    assert all("looks like a path" not in told.message for told in miltext.check(text))
+    assert all("looks like a path" not in told.message for told in miltext.check(text, path="m.mil"))
 
 
 MADE = """\

@@ -114,6 +114,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write(tmp_path / "equals", [*RECORDS, *RECORDS])
     build(load(tmp_path / "equals" / "m.mil"), tmp_path / "E.mlpackage")
     (tmp_path / "P.mlpackage" / "Data" / "notes.txt").write_bytes(bytes(CHUNK))
+    (tmp_path / "out").mkdir()
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

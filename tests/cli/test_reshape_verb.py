@@ -213,18 +213,18 @@ def test_the_model_of_a_pipeline_whose_inputs_are_named(folder: Path, words: lis
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "status", "message"),
     [
-        (["x"], "error[MIL434]: `x` is not NAME=SIZES"),
-        (["x=1x3x4x4"], "did you mean `x=1,3,4,4`?"),
-        (["x=1", "x=2"], "error[MIL434]: the sizes of `x` are given twice"),
-        (["z=1,3,4,4"], "model.mil: error[MIL430]: unknown input `z`"),
-        (["x=3,4,4"], "model.mil: error[MIL435]: `x` of `main` has 4 dimensions, [1, 3, 8, 8], not 3"),
-        (["x=1,3,4,4", "--function", "min"], "unknown function `min`; did you mean `main`?"),
+        (["x"], 2, "error[MIL434]: `x` is not NAME=SIZES"),
+        (["x=1x3x4x4"], 2, "did you mean `x=1,3,4,4`?"),
+        (["x=1", "x=2"], 2, "error[MIL434]: the sizes of `x` are given twice"),
+        (["z=1,3,4,4"], 1, "model.mil: error[MIL430]: unknown input `z`"),
+        (["x=3,4,4"], 1, "model.mil: error[MIL435]: `x` of `main` has 4 dimensions, [1, 3, 8, 8], not 3"),
+        (["x=1,3,4,4", "--function", "min"], 1, "unknown function `min`; did you mean `main`?"),
     ],
 )
-def test_refuses(words: list[str], message: str) -> None:
-    assert message in refused("reshape", "model.mil", *words, "-o", "new.mil")
+def test_refuses(words: list[str], status: int, message: str) -> None:
+    assert message in refused("reshape", "model.mil", *words, "-o", "new.mil", status=status)
     assert not Path("new.mil").exists()
 
 

@@ -244,7 +244,7 @@ def test_literals_that_are_elided_have_types() -> None:
 
 
 def test_coremltools_own_class_is_taken_and_others_are_refused() -> None:
-    with pytest.raises(TypeError, match="expected a message"):
+    with pytest.raises(TypeError, match="expected MIL text, a path, a Program or a Model, not CoreML"):
         miltext.to_draft(Program().functions["a"])
     assert miltext.to_draft(Program()) == miltext.to_text(Program())
 

@@ -113,7 +113,7 @@ def test_a_text_that_is_wrong_before_is_reported_as_check_does() -> None:
     for text in (TEXT.replace("fp32, [1, 3, 4", "fp33, [1, 3, 4"), TEXT[:-40], TEXT.replace("= two,", "= tow,", 1), ""):
         with pytest.raises(ParseError) as failure:
             resized(text, "image=1,3,16,16")
-        errors = [each for each in miltext.check(text) if each.severity == "error"]
+        errors = [each for each in miltext.check(text, path="m.mil") if each.severity == "error"]
         assert [each[:4] for each in failure.value.diagnostics] == [each[:4] for each in errors]
 
 

@@ -231,11 +231,11 @@ def test_errors_that_a_comment_ignores_do_not_either(tmp_path: Path) -> None:
         assert run(subject, {"x": X, "at": [1]})["row"].tolist() == [[3, 4]]
 
 
-@pytest.mark.parametrize("text", ["program(1.3)\n{ func", "program (", "\n", DRAFT.replace("add(x, x)", "ad(x, x)")])
+@pytest.mark.parametrize("text", ["program(1.3)\n{ func", "program (\n", "\n", DRAFT.replace("add(x, x)", "ad(x, x)")])
 def test_a_text_that_is_not_a_program_is_refused_as_elsewhere(text: str) -> None:
     with pytest.raises(ParseError) as caught:
         run(text, {})
-    assert caught.value.diagnostics[0].code in {each.code for each in miltext.check(text)}
+    assert caught.value.diagnostics[0].code in {each.code for each in miltext.check(text, path="m.mil")}
 
 
 # ---- weights

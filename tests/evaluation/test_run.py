@@ -74,7 +74,7 @@ def test_coremltools_own_class_can_be_run() -> None:
 
 
 def test_what_is_not_a_program_is_refused() -> None:
-    with pytest.raises(TypeError, match="expected a message"):
+    with pytest.raises(TypeError, match="expected MIL text, a path, a Program or a Model, not int"):
         run(17, {})  # type: ignore[arg-type]
 
 

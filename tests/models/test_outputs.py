@@ -180,7 +180,7 @@ def test_text_is_written_over_nothing_or_its_own_kind(
 
 
 def other_endings(folder: Path, verb: Verb) -> list[Path]:
-    endings = {".mil", ".html", ".pb", ".txtpb", ".npy", ".mlmodel", ".mlpackage", ".mlmodelc", ".MLMODEL"}
+    endings = {".mil", ".json", ".pb", ".txtpb", ".npy", ".mlmodel", ".mlpackage", ".mlmodelc", ".MLMODEL"}
     return [folder / f"out{ending}" for ending in endings - {verb.ending}]
 
 

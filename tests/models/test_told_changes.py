@@ -382,7 +382,7 @@ def test_a_range_on_the_command_line(tmp_path: Path) -> None:
     limits = described.input[0].type.multiArrayType.shapeRange.sizeRanges
     assert [(each.lowerBound, each.upperBound) for each in limits] == [(1, 1), (2, 8)]
     wrong = RUNNER.invoke(command, [*arguments, "--range", "x"])
-    assert (wrong.exit_code, "error[MIL434]" in wrong.stderr) == (1, True)
+    assert (wrong.exit_code, "error[MIL434]" in wrong.stderr) == (2, True)
 
 
 def test_python_gets_the_changes_when_all_is_written(package: Path, tmp_path: Path) -> None:

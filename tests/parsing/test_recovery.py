@@ -256,7 +256,7 @@ def test_an_operation_that_breaks_off_anywhere_loses_no_other(whole: str, betwee
 def test_nothing_is_left_of_what_is_no_program() -> None:
     for text in ("", "func", "]]]]", "\0", "program(1.3", '"'):
         assert recover(text).program is None
-        assert len(miltext.check(text)) == 1
+        assert len(miltext.check(text, path="m.mil")) == 1
 
 
 def test_an_unfinished_program_is_checked_as_far_as_it_goes() -> None:

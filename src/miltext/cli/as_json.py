@@ -29,13 +29,18 @@ _KEPT, _DONE = f"{__name__}.findings", f"{__name__}.done"
 def note_format(context: click.Context, _option: click.Parameter, form: str) -> str:
     """Note whether JSON is the output format: the callback of a `--format` with further choices."""
     if form == JSON:
-        context.meta.setdefault(_KEPT, [])
+        note_json(context)
     return form
+
+
+def note_json(context: click.Context) -> None:
+    """Note that JSON is the output format."""
+    context.meta.setdefault(_KEPT, [])
 
 
 def _note_flag(context: click.Context, _option: click.Parameter, is_given: bool) -> None:
     if is_given:
-        context.meta.setdefault(_KEPT, [])
+        note_json(context)
 
 
 format_option: Decorator = click.option(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from miltext.cli.as_json import json_text, note_format
+from miltext.cli.as_json import JSON, json_text, note_format, note_json
 from miltext.cli.progress import weights_bar
 from miltext.cli.streams import (
     FAILED,
@@ -22,6 +22,7 @@ from miltext.cli.streams import (
     write_text,
 )
 from miltext.diagnostics import MiltextError
+from miltext.models.outputs import kind_of_name
 
 if TYPE_CHECKING:
     from miltext.cli.habits import Chosen
@@ -68,9 +69,8 @@ cannot be read, or no difference was found and a weight or a model was not read.
     "--format",
     "form",
     type=click.Choice(["text", "json", "unified", "markdown", "html"]),
-    default="text",
     callback=note_format,
-    help="The output format.  [text]",
+    help="The output format.  [text; or by the ending of FILE: .json, .md, .html, .diff, .patch]",
 )
 @click.option(
     "--draft",
@@ -110,7 +110,7 @@ def command(
     Each is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; one may be `-`, standard input. Signs: + added,
     - removed, ~ changed, > moved, = renamed.
     """
-    form = DiffForm(**{name: options.pop(name) for name in DiffForm._fields})
+    form = DiffForm(**{name: options.pop(name) for name in DiffForm._fields}).by_ending(output)
     form.refuse_unclear()
     _check_names(names, revisions, cached)
     _check_output(output, form.kind, names)
@@ -164,10 +164,14 @@ def _check_names(names: tuple[str, ...], revisions: str | None, cached: bool) ->
         raise click.UsageError("standard input can be only one model: name the other")
 
 
+_KINDS = {"text": "difference", "json": "json", "unified": "diff", "markdown": "comment", "html": "html"}
+"""The kinds of outputs, by the formats."""
+
+
 class DiffForm(NamedTuple):
     """The output form of a difference: the options, whose help describes each."""
 
-    form: str
+    form: str | None
     draft: bool
     limit: int | None
     stat: bool
@@ -176,7 +180,16 @@ class DiffForm(NamedTuple):
     @property
     def kind(self) -> str:
         """The kind of the output, in the words of `miltext.models.outputs`."""
-        return {"text": "difference", "unified": "diff", "markdown": "comment"}.get(self.form, self.form)
+        return _KINDS[self.form or "text"]
+
+    def by_ending(self, output: str) -> DiffForm:
+        """Return the form with the format that an output's ending chooses, unless an option did."""
+        if self.form is not None:
+            return self
+        chosen = next((form for form, kind in _KINDS.items() if kind == kind_of_name(output)), "text")
+        if chosen == JSON:
+            note_json(click.get_current_context())
+        return self._replace(form="text" if self.stat else chosen)
 
     def refuse_unclear(self) -> None:
         """Refuse options that cannot be combined. Raise UsageError."""

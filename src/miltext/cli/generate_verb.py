@@ -9,7 +9,7 @@ import click
 
 from miltext.building.choices import BuildOptions
 from miltext.cli.declared import declared
-from miltext.cli.streams import show, write_text
+from miltext.cli.streams import output_in_folder, show, write_text
 
 if TYPE_CHECKING:
     from miltext.cli.habits import Chosen
@@ -52,7 +52,12 @@ Exit status: 0 the program is made; 1 OUT cannot hold it; 2 usage, impossible op
     "--weights", type=int, default=0, metavar="N", help="Give weights of convolutions and of linear N elements or more."
 )
 @click.option(
-    "-o", "--output", metavar="OUT", default="-", help="The .mil, .mlpackage, .mlmodel or .mlmodelc to write."
+    "-o",
+    "--output",
+    metavar="OUT",
+    default="-",
+    callback=output_in_folder,
+    help="The .mil, .mlpackage, .mlmodel or .mlmodelc to write.",
 )
 @declared(BuildOptions, "allow_unproven", "force")
 def command(seed: int, output: str, allow_unproven: bool, force: bool, **chosen: Chosen) -> None:

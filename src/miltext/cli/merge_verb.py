@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from miltext.cli.progress import Progress, size_below
-from miltext.cli.streams import FAILED, WRONG, existing, fail, show, tell, write_text
+from miltext.cli.streams import FAILED, WRONG, existing, fail, output_in_folder, show, tell, write_text
 from miltext.diagnostics import MiltextError, codes, warning
 
 if TYPE_CHECKING:
@@ -42,7 +42,14 @@ Names = tuple[str, str, str]
 
 @click.command("merge", epilog=EPILOG)
 @click.argument("names", nargs=-1, required=True, metavar="BASE OURS THEIRS | MODEL...")
-@click.option("-o", "--output", metavar="PATH", default="-", help="The merged file. [for texts, standard output]")
+@click.option(
+    "-o",
+    "--output",
+    metavar="PATH",
+    default="-",
+    callback=output_in_folder,
+    help="The merged file. [for texts, standard output]",
+)
 @click.option(
     "--resolve",
     metavar="ours|theirs|TEXT",

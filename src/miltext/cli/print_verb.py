@@ -24,6 +24,7 @@ from miltext.cli.streams import (
 )
 from miltext.diagnostics import PrintError, codes, error, warning
 from miltext.models.model import Stage
+from miltext.models.outputs import kind_of_name
 from miltext.printing.printing import pieces
 from miltext.printing.tensors import Style
 
@@ -59,7 +60,7 @@ _WITH_COREMLC = "--as-coremlc cannot be combined with --dialect, --floats, --eli
 
 @click.command("print", cls=OptionalNumbers, epilog=EPILOG + STATUSES)
 @model_argument
-@output_option("Write to FILE instead of standard output.")
+@output_option("Write to FILE instead of standard output; as a page to an .html.")
 @click.option(
     "--dialect", type=click.Choice(["1.0", "1.3"]), default="1.3", show_default=True, help="The version of MIL text."
 )
@@ -113,6 +114,7 @@ def command(model: str, output: str, nested: str | None, **options: Chosen) -> N
     """
     style = {name: options.pop(name) for name in ("dialect", "elide", "strict")}
     floats = options.pop("floats") or ("decimal" if options["compact"] or options["draft"] else "hex")
+    options["html"] = options["html"] or kind_of_name(output) == "html"
     form = PrintForm(style=Style(floats=floats, **style), **options)
     form.refuse_unclear()
     whole = open_whole(model)

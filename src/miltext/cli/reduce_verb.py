@@ -17,7 +17,16 @@ from miltext.building.choices import WriteOptions
 from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.declared import declared
 from miltext.cli.habits import quiet
-from miltext.cli.streams import load_model, model_argument, nested_option, show, tell, write_json, write_text
+from miltext.cli.streams import (
+    load_model,
+    model_argument,
+    nested_option,
+    output_in_folder,
+    show,
+    tell,
+    write_json,
+    write_text,
+)
 from miltext.diagnostics import MiltextError, Note, codes, warning
 from miltext.diagnostics.wording import tally
 
@@ -62,7 +71,14 @@ KINDS = ("mil", "mlpackage", "mlmodel", "mlmodelc")
     required=True,
     help="A shell command that exits with 0 if the fault occurs; the path of a model replaces {}, or is appended.",
 )
-@click.option("-o", "--output", metavar="OUT", required=True, help="The .mlpackage, .mlmodel, .mlmodelc or .mil.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    required=True,
+    callback=output_in_folder,
+    help="The .mlpackage, .mlmodel, .mlmodelc or .mil.",
+)
 @click.option("--as", "kind", type=click.Choice(KINDS), help="The kind of model for CMD.  [MODEL's]")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, help="The number of CMD that run at once.  [1]")
 @click.option("--max-tests", type=click.IntRange(min=1), metavar="N", help="The greatest number of runs of CMD.")

@@ -17,6 +17,7 @@ from miltext.cli.run_results import Result, ShownResults, check_pictures, target
 from miltext.cli.streams import (
     OptionalNumbers,
     colored,
+    existing,
     load_model,
     model_argument,
     nested_option,
@@ -40,7 +41,8 @@ Examples:
   miltext run Model.mlpackage --random 0 --value relu_3 -o relu_3=relu_3.npy
   miltext run Decoder.mlpackage --input token=7 --state kv.npz --state-out kv.npz
 \b
-Exit status: 0 the outputs were computed; 1 the program is wrong, or an operation has no result; 2 usage, inputs, files.
+Exit status: 0 the outputs were computed; 1 the program is wrong, a name is unknown, or an operation has
+no result; 2 usage, inputs, files.
 """
 
 
@@ -96,6 +98,8 @@ def command(
     from miltext.evaluation.evaluator import Evaluator
     from miltext.evaluation.value_files import read_archive
 
+    if options["weights"] is not None:
+        existing(options["weights"])
     chosen = {name: options[name] for name in ("function", "weights", "compute")}
     evaluator = Evaluator(load_model(model, nested), **chosen)
     check_pictures(files, evaluator.features)

@@ -15,6 +15,7 @@ import click
 from miltext.cli.as_json import asks_json, failure_text, json_text, keep
 from miltext.cli.habits import option_value, quiet, shown_name
 from miltext.diagnostics import codes
+from miltext.diagnostics.suggestions import did_you_mean
 from miltext.files.writing import MODEL_FOLDERS
 
 if TYPE_CHECKING:
@@ -34,18 +35,22 @@ NO_OUTPUT = (codes.WRONG_ENDING, codes.TARGET_WOULD_BE_LOST, codes.SEVERAL_TEXTS
 
 NO_INPUT = (
     codes.MISSING_INPUT,
-    codes.UNKNOWN_INPUT,
     codes.WRONG_INPUT_SHAPE,
     codes.WRONG_INPUT_DTYPE,
     codes.NOT_FINITE_INPUT,
     codes.UNREADABLE_INPUT_FILE,
-    codes.UNKNOWN_RUN_NAME,
     codes.NO_PILLOW,
 )
 """The codes for impossible inputs and requests of a run."""
 
+MISUSE = (codes.UNREADABLE_SIZES,)
+"""The codes for values of options that cannot be read, whatever the model."""
+
 NO_PROGRAM = (codes.NOTHING_TO_GENERATE, codes.NOTHING_GENERATED)
 """The codes of programs that cannot be generated."""
+
+SETUP = {codes.UNREADABLE_FILE, *NO_OUTPUT, *NO_INPUT, *NO_PROGRAM, *MISUSE}
+"""The codes for usage and files, whose status is FAILED; a failure with any other error has the status WRONG."""
 
 STDOUT = "standard output"
 _CANNOT_WRITE = (errno.EBADF, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -104,8 +109,25 @@ class OptionalNumbers(click.Command):
 
 def existing(name: str) -> str:
     """Return the name of an existing file or folder; otherwise end the command."""
-    missing = f"file or folder not found: {name}" if name else "the name of a file is empty"
-    return name if os.path.lexists(name) else fail(missing)
+    if os.path.lexists(name):
+        return name
+    if not name:
+        fail("the name of a file is empty")
+    return fail(f"file or folder not found: {name}{did_you_mean(_near(name))}")
+
+
+def output_in_folder(context: click.Context, _option: click.Parameter, output: str) -> str:
+    """Return the output of a model; end the command if its folder does not exist, whose name is then often mistyped."""
+    folder = os.path.dirname(output)
+    if folder and not os.path.lexists(folder) and not context.resilient_parsing:
+        fail(f"folder not found: {folder}{did_you_mean(_near(folder))}")
+    return output
+
+
+def _near(name: str) -> str | None:
+    from miltext.files.near_names import near_path
+
+    return near_path(name)
 
 
 def texts_in(folder: str) -> list[str]:
@@ -321,12 +343,8 @@ def report_failures() -> Iterator[None]:
         yield
     except MiltextError as error:
         show_failure(error)
-        is_setup = isinstance(error, SettingsError) or error.diagnostics[0].code in (
-            codes.UNREADABLE_FILE,
-            *NO_OUTPUT,
-            *NO_INPUT,
-            *NO_PROGRAM,
-        )
+        found = {each.code for each in error.diagnostics if each.severity == "error"}
+        is_setup = isinstance(error, SettingsError) or found <= SETUP
         sys.exit(FAILED if is_setup else WRONG)
     except ModuleNotFoundError as error:  # importlib.metadata's PackageNotFoundError is one
         if error.name != "miltext":

@@ -24,6 +24,7 @@ from miltext.cli.streams import (
     model_argument,
     nested_option,
     open_whole,
+    output_in_folder,
     show,
     write_bytes,
     write_json,
@@ -76,7 +77,12 @@ Examples:
 
 
 model_output = click.option(
-    "-o", "--output", metavar="OUT", required=True, help="The .mlpackage, .mlmodel or .mlmodelc to write."
+    "-o",
+    "--output",
+    metavar="OUT",
+    required=True,
+    callback=output_in_folder,
+    help="The .mlpackage, .mlmodel or .mlmodelc to write.",
 )
 function_option = click.option("--function", metavar="NAME", help="The function to edit.")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from miltext.containers.spec import SpecModel, open_package
 from miltext.diagnostics import codes
 from miltext.files.contents import kind_of_data, parse_spec, read_file
+from miltext.files.foreign import refuse_foreign
 from miltext.files.refusals import refusal
 from miltext.models.manifest import MANIFEST
 
@@ -94,6 +95,7 @@ def is_bundle(folder: Path) -> bool:
 
 
 def _from_bytes(data: bytes, kind: str, name: str, path: Path | None) -> Model:
+    refuse_foreign(data, name)
     if kind == "mlmodel":
         return SpecModel(kind, name, path, path.parent if path else None, parse_spec(data, name))
     from miltext.containers.programs import BareProgram, TextModel

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import codes
+from miltext.diagnostics import Note, codes
+from miltext.diagnostics.wording import listed
 from miltext.files.contents import is_protobuf_text
 from miltext.files.refusals import refusal
 from miltext.files.staging import THERE
@@ -30,6 +31,10 @@ ENDINGS = {
     ".npz": "npz",
     ".png": "png",
     ".toml": "toml",
+    ".json": "json",
+    ".md": "comment",
+    ".diff": "diff",
+    ".patch": "diff",
     ".mlmodel": "model",
     ".mlpackage": "model",
     ".mlmodelc": "model",
@@ -55,11 +60,27 @@ _CALLED = {
     "comment": "a difference as Markdown",
 }
 
+_WRITERS = {
+    "mil": "`miltext print` writes MIL text",
+    "html": "`miltext print --html` writes a page of a program, and `miltext diff --format html` one of a difference",
+    "pb": "`miltext parse` writes a serialized Program",
+    "txtpb": "`miltext parse` writes a Program as protobuf's text",
+    "npy": "`miltext weights --save` and `miltext run` write arrays",
+    "npz": "`miltext run` writes an archive of arrays",
+    "png": "`miltext run` writes pictures",
+    "toml": "`miltext describe` writes a description",
+    "json": "`--format json` writes JSON to standard output, and `miltext diff` to a file",
+    "comment": "`miltext diff --format markdown` writes Markdown",
+    "diff": "`miltext diff --format unified` writes a patch",
+    "model": "`miltext build` writes a model",
+}
+"""The verbs that write a kind of file, for an output with an ending of that kind."""
+
 FOLDERS = {".mlpackage": ("package", (MANIFEST,)), ".mlmodelc": ("compiled model", ("coremldata.bin", "model.mil"))}
 """The nouns for folders of models, by their endings, and the files that such a folder contains."""
 
-BINARY = ("pb", "npy", "npz", "png")
-"""The kinds recognized by a file's beginning, whatever its name."""
+DISTINCT = ("pb", "npy", "npz", "png", "json", "comment", "diff")
+"""The kinds recognized by a file's beginning, whatever its name: files of others often have the same endings."""
 
 PROGRAMS = ("mil", "pb", "txtpb")
 """The kinds of input that a model does not replace."""
@@ -129,7 +150,7 @@ def check_output(output: str, kind: str, *sources: str, force: bool | None = Non
             check_place(output, source)
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), output)
-    if force is None and (kind in BINARY or kind not in _kinds_of_ending(Path(os.path.realpath(path)))):
+    if force is None and (kind in DISTINCT or kind not in _kinds_of_ending(Path(os.path.realpath(path)))):
         check_content(path, kind)
     elif force is False and os.path.lexists(os.path.realpath(path)):
         raise FileExistsError(errno.EEXIST, THERE, output)
@@ -203,9 +224,16 @@ def check_name(path: Path, kind: str) -> None:
 
     Raise ModelError (MIL401).
     """
-    is_other = kind in STRICT and path.suffix != "" and not _kinds_of_endings(path)
-    if _kinds_of_endings(path) - {kind} or is_other:
-        raise refusal(codes.WRONG_ENDING, f"this name does not fit {_CALLED[kind]}", str(path))
+    others = _kinds_of_endings(path) - {kind}
+    if others or (kind in STRICT and path.suffix != "" and not _kinds_of_endings(path)):
+        own = [ending for ending, known in ENDINGS.items() if known == kind]
+        message = f"this name does not fit {_CALLED[kind]}{f', which ends in {listed(own)}' if own else ''}"
+        raise refusal(codes.WRONG_ENDING, message, str(path), *(Note(_WRITERS[other]) for other in sorted(others)))
+
+
+def kind_of_name(output: str) -> str | None:
+    """Return the kind of an output by the ending of its name; None for any other ending, and for standard output."""
+    return ENDINGS.get(Path(output).suffix.lower())
 
 
 def _kinds_of_endings(path: Path) -> set[str]:

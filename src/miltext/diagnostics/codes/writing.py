@@ -11,10 +11,7 @@ WRONG_ENDING = code(
     "MIL401",
     "ending does not match the output",
     ERROR,
-    "name another file with -o: `miltext build` writes .mlpackage, .mlmodel and .mlmodelc, `miltext extract`, "
-    "`miltext reduce` and `miltext generate` these and .mil, `miltext print` and `miltext infer` .mil, `miltext "
-    "describe` .toml, `miltext print --html` and `miltext diff --format html` .html, `miltext parse` .pb and "
-    ".txtpb, `miltext run` .npz",
+    "choose another ending, or another verb; docs/formats.md lists the endings that each verb writes",
 )
 TARGET_WOULD_BE_LOST = code(
     "MIL402", "target would be lost", ERROR, "name another output, or move the existing file away"
