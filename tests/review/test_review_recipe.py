@@ -15,6 +15,7 @@ from conftest import ROOT
 from support.repositories import EXAMPLE, MODEL, WEIGHTS, Repository, changes
 
 RECIPE = ROOT / "docs" / "review-in-ci.md"
+ACTION = ROOT / "action.yml"
 
 pytestmark = [
     pytest.mark.skipif(not RECIPE.exists(), reason="needs the source tree"),
@@ -44,10 +45,8 @@ def loaded(block: str) -> Any:
 
 
 def steps() -> dict[str, dict[str, Any]]:
-    """The steps of the workflow, and the one that may be added, by name."""
-    _, workflow, more = blocks("yaml")
-    found = [*loaded(workflow)["jobs"]["comment"]["steps"], *loaded(more)]
-    return {step["name"]: step for step in found if "name" in step}
+    """The steps of the action, by name."""
+    return {step["name"]: step for step in loaded(ACTION.read_text(encoding="utf-8"))["runs"]["steps"]}
 
 
 class Review(Repository):
@@ -72,25 +71,28 @@ class Review(Repository):
 
     def step(self, name: str, base: str, status: int = 0, **environment: str) -> str:
         """Run a step of the workflow, and return what it writes."""
-        script = steps()[name]["run"].replace("${{ github.repository }}", "owner/name")
-        output = self.outside / "output"
+        output, summary = self.outside / "output", self.outside / "summary"
         output.write_text("")
-        given = {"BASE": base, "GITHUB_OUTPUT": str(output), "PULL": "repos/owner/name/issues/7/comments"}
+        given = {"BASE": base, "REPOSITORY": "repos/owner/name", "NUMBER": "7", "TMPDIR": str(self.outside)}
+        given |= {"GITHUB_OUTPUT": str(output), "GITHUB_STEP_SUMMARY": str(summary)}
         self.environment.update(given, **environment)
-        return self._run(["bash", "-e", "-c", script], status)  # GitHub's shell where a step names none
+        command = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", steps()[name]["run"]]  # GitHub's own
+        return self._run(command, status)
 
     def compared(self, base: str) -> tuple[str, str]:
         """The comment that the workflow makes, and whether anything changed."""
         self.step("Compare", base)
-        for name in ("found.md", "comment.md"):
-            shutil.move(self.folder / name, self.outside / name)
-        return (self.outside / "comment.md").read_text(), (self.outside / "output").read_text().strip()
+        outputs = dict(line.split("=", 1) for line in (self.outside / "output").read_text().splitlines())
+        self.comment = outputs["comment"]
+        comment = Path(self.comment).read_text(encoding="utf-8")
+        assert (self.outside / "summary").read_text(encoding="utf-8").endswith(comment.partition("\n")[2])
+        return comment, outputs["changed"]
 
     def commented(self, changed: str, *there: str) -> list[str]:
         """How GitHub is called, where these comments are there, but for asking which."""
         (self.outside / "ids").write_text("".join(f"{each}\n" for each in there))
         (self.outside / "calls").unlink(missing_ok=True)
-        self.step("Comment", "", CHANGED=changed.partition("=")[2])
+        self.step("Comment", "", CHANGED=changed, COMMENT=self.comment)
         calls = (self.outside / "calls").read_text().splitlines()
         return [line for line in calls if "--paginate" not in line]
 
@@ -135,19 +137,21 @@ def test_the_recipes_together_in_one_repository(review: Review) -> None:
     review.commit()
     # the pull request
     comment, changed = review.compared(base)
-    assert changed == "changed=yes"
+    assert changed == "yes"
     assert comment.startswith("<!-- miltext diff -->\n")
     assert "operation: relu -> tanh" in comment
     assert "block.mil" in comment
     assert "Model.mlpackage.mil" not in comment
-    assert review.commented(changed) == ["api --method POST repos/owner/name/issues/7/comments -F body=@comment.md"]
+    assert review.commented(changed) == [
+        f"api --method POST repos/owner/name/issues/7/comments -F body=@{review.comment}"
+    ]
     broken = review.step("Keep callers", base, status=1)
     assert "~ input-shape x: fp16 [2] -> fp16 [3]" in broken
     # one more commit takes it back
     review.git("revert", "--no-edit", "HEAD")
     comment, changed = review.compared(base)
-    assert (changed, "No difference." in comment) == ("changed=no", True)
-    patch = "api --method PATCH repos/owner/name/issues/comments/42 -F body=@comment.md"
+    assert (changed, "No difference." in comment) == ("no", True)
+    patch = f"api --method PATCH repos/owner/name/issues/comments/42 -F body=@{review.comment}"
     assert review.commented(changed, "42", "43") == [patch]
     assert review.commented(changed) == []
     assert review.step("Keep callers", base) == "no breaking change\n"
@@ -171,7 +175,7 @@ def test_the_comment_reports_each_model_that_changed(review: Review) -> None:
     (review.folder / "a.mlmodel.0.mil").write_text(TEXT.replace("relu", "tanh"))
     review.commit()
     comment, changed = review.compared("HEAD~")
-    assert changed == "changed=yes"
+    assert changed == "yes"
     assert "models/changed one.mlpackage" in comment
     assert "1 differs" in comment
     assert "models/gone.mlpackage -> models/new.mlpackage" in comment
@@ -184,5 +188,32 @@ def test_a_base_that_is_not_there_fails_the_job(review: Review) -> None:
     assert "error[MIL845]" in review.step("Compare", "0" * 40, status=1)
 
 
-def test_the_steps_are_all_there() -> None:
-    assert [*steps()] == ["Compare", "Comment", "Keep callers"]
+def test_the_action_checks_models_and_texts(review: Review) -> None:
+    (review.folder / "a b").mkdir()
+    (review.folder / "block.mil").write_text(TEXT)
+    review.commit()
+    assert review.step("Check", "", PATHS=".") == ""
+    (review.folder / "block.mil").write_text(TEXT.replace("relu(x = x)", "relu(x = z)"))
+    for paths in (".", "block.mil Model.mlpackage", "  block.mil "):
+        assert "::error file=block.mil,line=4," in review.step("Check", "", 1, PATHS=paths)
+    assert review.step("Check", "", PATHS="Model.mlpackage") == ""
+
+
+def test_the_steps_are_all_there_and_run_where_they_can() -> None:
+    action = loaded(ACTION.read_text(encoding="utf-8"))
+    assert [*steps()] == ["Install", "Compare", "Comment", "Keep callers", "Check"]
+    assert steps()["Install"]["run"].endswith(' "$PLACE"')
+    assert steps()["Install"]["env"] == {"PLACE": "${{ github.action_path }}"}
+    conditions = {name: step.get("if", "") for name, step in steps().items()}
+    assert [name for name, condition in conditions.items() if "pull_request" in condition] == [*steps()][1:4]
+    assert [name for name, step in steps().items() if step["shell"] != "bash" or "${{" in step["run"]] == []
+    assert {*re.findall(r"inputs\.(\w+)", ACTION.read_text(encoding="utf-8"))} == {*action["inputs"]}
+
+
+def test_the_page_lists_the_inputs_of_the_action() -> None:
+    action = loaded(ACTION.read_text(encoding="utf-8"))
+    page = RECIPE.read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == [*action["inputs"]]
+    _, workflow = blocks("yaml")
+    (used,) = [step for step in loaded(workflow)["jobs"]["models"]["steps"] if step["uses"].endswith("/miltext@main")]
+    assert {*used["with"]} <= {*action["inputs"]}

@@ -11,37 +11,54 @@ from typing import Any
 
 import click
 
-VERBS = {
-    "demo": "Show a tour of miltext on a small model.",
-    "print": "Print a model's program as MIL text.",
-    "parse": "Turn MIL text into a serialized Program.",
-    "fmt": "Format MIL text canonically, and keep comments.",
-    "check": "Report all problems of programs.",
-    "explain": "Explain a code such as MIL604, and its fix.",
-    "ops": "List the operations, or describe one.",
-    "infer": "Add the types that a draft omits.",
-    "build": "Write a model from text, or from a compiled model.",
-    "describe": "Show a model's description as TOML.",
-    "weights": "List a model's weights, or save them as .npy files.",
-    "convert-weights": "Convert a model from fp32 to fp16, or back.",
-    "rename": "Rename a value, an input or an output.",
-    "reshape": "Change the sizes of inputs.",
-    "expose": "Make inner values outputs of a model.",
-    "extract": "Cut out the part of a model between values.",
-    "reduce": "Find the smallest part of a model on which a test still passes.",
-    "locate": "Show the operation at a line of model.mil.",
-    "info": "Summarize a model.",
-    "run": "Run a program on inputs.",
-    "diff": "Show the differences between two models.",
-    "merge": "Merge three versions of a text, operation by operation.",
-    "compare": "Run two models, and compare their numbers.",
-    "generate": "Make a valid program at random, to test with.",
-    "git": "Let git show models as text.",
-    "sidecar": "Write a model's text beside it, for review.",
-    "lsp": "Serve an editor as a language server.",
-    "completion": "Write a script with which a shell completes command lines.",
-    "help": "Show the help of a verb.",
+GROUPS = {
+    "See": {
+        "demo": "Show a tour of miltext on a small model.",
+        "print": "Print a model's program as MIL text.",
+        "info": "Summarize a model.",
+        "describe": "Show a model's description as TOML.",
+        "weights": "List a model's weights, or save them as .npy files.",
+        "locate": "Show the operation at a line of model.mil.",
+    },
+    "Write": {
+        "infer": "Add the types that a draft omits.",
+        "fmt": "Format MIL text canonically, and keep comments.",
+        "build": "Write a model from text, or from a compiled model.",
+        "parse": "Turn MIL text into a serialized Program.",
+        "generate": "Make a valid program at random, to test with.",
+    },
+    "Check": {
+        "check": "Report all problems of programs.",
+        "explain": "Explain a code such as MIL604, and its fix.",
+        "ops": "List the operations, or describe one.",
+    },
+    "Edit": {
+        "rename": "Rename a value, an input or an output.",
+        "reshape": "Change the sizes of inputs.",
+        "expose": "Make inner values outputs of a model.",
+        "extract": "Cut out the part of a model between values.",
+        "convert-weights": "Convert a model from fp32 to fp16, or back.",
+    },
+    "Run": {
+        "run": "Run a program on inputs.",
+        "compare": "Run two models, and compare their numbers.",
+        "reduce": "Find the smallest part of a model on which a test still passes.",
+    },
+    "Review": {
+        "diff": "Show the differences between two models.",
+        "merge": "Merge three versions of a text, operation by operation.",
+        "sidecar": "Write a model's text beside it, for review.",
+        "git": "Let git show models as text.",
+    },
+    "Editors, shells": {
+        "lsp": "Serve an editor as a language server.",
+        "completion": "Write a script with which a shell completes command lines.",
+        "help": "Show the help of a verb.",
+    },
 }
+"""The verbs by purpose, each group in the order of first need."""
+
+VERBS = {name: meaning for group in GROUPS.values() for name, meaning in group.items()}
 
 _TOGETHER = {
     **dict.fromkeys(("build", "rename", "expose"), "writing_verbs"),
@@ -130,8 +147,10 @@ class Verbs(Commands):
         return [*verbs, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(VERBS.items()))
+        width = max(map(len, VERBS))
+        for title, verbs in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), meaning) for name, meaning in verbs.items()])
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         from miltext.cli.habits import with_habits
