@@ -211,6 +211,14 @@ def test_a_text_has_a_line_end_or_a_brace(words: str, is_one: bool) -> None:
     assert is_text(words) == is_one
 
 
+def test_an_output_that_exists_is_refused_without_the_words_of_a_command_line(tmp_path: Path) -> None:
+    package = _package(tmp_path)
+    with pytest.raises(FileExistsError, match="it already exists") as raised:
+        miltext.build(TEXT, package)
+    assert "--" not in str(raised.value)
+    miltext.build(TEXT, package, force=True)
+
+
 def test_check_with_a_path_reads_a_text() -> None:
     (found,) = miltext.check("program", path="m.mil")
     assert found.severity == "error"

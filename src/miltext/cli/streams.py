@@ -16,6 +16,7 @@ from miltext.cli.as_json import asks_json, failure_text, json_text, keep
 from miltext.cli.habits import option_value, quiet, shown_name
 from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import did_you_mean
+from miltext.files.staging import THERE
 from miltext.files.writing import MODEL_FOLDERS
 
 if TYPE_CHECKING:
@@ -356,7 +357,8 @@ def report_failures() -> Iterator[None]:
     except OSError as error:
         _give_up_output()
         where = error.filename or (STDOUT if error.errno in _CANNOT_WRITE else None)
-        fail(f"{where}: {error.strerror}" if where else str(error))
+        way = "; --force replaces it" if error.strerror == THERE else ""
+        fail(f"{where}: {error.strerror}{way}" if where else str(error))
 
 
 def _give_up_output() -> None:

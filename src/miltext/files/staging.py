@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from miltext.files.interrupts import uninterrupted
 
-THERE = "it already exists; --force replaces it"
+THERE = "it already exists"
 CAME = "it appeared while the rest was being made, and is not replaced; run the command again"
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The errors of a write when the disk is full, the quota is used up, or the file has reached its limit."""
