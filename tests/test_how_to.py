@@ -177,7 +177,29 @@ def keeping(folder: Path) -> None:
     assert miltext.compare(EXAMPLE, folder / "New.mlpackage", min_snr=100).ok
 
 
+def overflow_found(folder: Path) -> None:
+    assert not miltext.compare(folder / "Norm.mlpackage", folder / "Half.mlpackage").ok
+    assert miltext.compare(folder / "Fixed.mlpackage", folder / "FixedHalf.mlpackage").ok
+    x = np.random.default_rng(3).standard_normal((1, 8, 64)).astype(np.float32)
+    assert miltext.compare(folder / "Norm.mlpackage", folder / "Fixed.mlpackage", {"x": x}).ok
+
+
+def larger(folder: Path) -> None:
+    old, new = (
+        sum(each.nbytes for each in miltext.load(path).weights.values())
+        for path in (EXAMPLE, folder / "Larger.mlpackage")
+    )
+    assert new == 2 * old
+
+
+def upgraded(folder: Path) -> None:
+    assert types(folder / "Upgraded.mlpackage") == [{"relu": "gelu"}.get(each, each) for each in ORIGINAL]
+
+
 OUTCOMES: dict[str, Callable[[Path], None]] = {
+    "find-wrong-numbers": overflow_found,
+    "find-what-made-it-larger": larger,
+    "see-what-an-upgrade-changed": upgraded,
     "README": readme,
     "expose-an-intermediate-value": expose,
     "change-an-attribute": attribute,
