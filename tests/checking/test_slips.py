@@ -707,7 +707,7 @@ def test_every_row_of_the_table_is_reported_here(monkeypatch: pytest.MonkeyPatch
 def test_any_two_slips_run_together_are_reported_in_the_text(first: Row, second: Row, data: st.DataObject) -> None:
     [begun, rest] = [unmarked(row)[0] for row in (first, second)]
     text = begun[: data.draw(st.integers(0, len(begun)))] + rest[data.draw(st.integers(0, len(rest))) :]
-    for found in miltext.check(text):
+    for found in miltext.check(text, path="m.mil"):
         assert found.span is not None
         assert 0 <= found.span.start <= found.span.end <= len(text)
 

@@ -56,8 +56,6 @@ REFUSED = [
     ["info", "{}"],
     ["info", "{}", "--json"],
     ["weights", "{}"],
-    ["diff", "{}", "whole.mil"],
-    ["diff", "whole.mil", "{}"],
     ["sidecar", "{}"],
 ]
 
@@ -78,6 +76,17 @@ def test_what_needs_a_program_refuses_a_draft_with_a_way_out(words: list[str], f
     assert sorted(path.name for path in folder.iterdir()) == ["draft.mil", "whole.mil"]
 
 
+def test_a_draft_is_compared_as_the_program_that_it_stands_for(folder: Path) -> None:
+    written(HALVED)
+    written(miltext.infer_draft(HALVED), "whole.mil")
+    for sides in (("draft.mil", "whole.mil"), ("whole.mil", "draft.mil"), ("draft.mil", "draft.mil")):
+        result = run("diff", *sides)
+        assert (result.exit_code, result.stdout) == (0, "no difference\n"), result.stderr
+    written(HALVED.replace("silu(x)", "sillu(x)"))
+    result = run("diff", "draft.mil", "whole.mil")
+    assert (result.exit_code, "draft.mil:4:" in result.stderr, "error[MIL501]" in result.stderr) == (2, True, True)
+
+
 def test_git_shows_a_draft_as_it_is(folder: Path) -> None:
     written(HALVED, "old.mil")
     written(HALVED.replace("0.5", "0.25"), "new.mil")
@@ -85,7 +94,7 @@ def test_git_shows_a_draft_as_it_is(folder: Path) -> None:
     assert shown.startswith("// MIL112: ")
     assert shown.endswith(HALVED)
     compared = run("difftool", "old.mil", "new.mil").stdout
-    assert "-            y = mul(silu(x), 0.5);\n+            y = mul(silu(x), 0.25);\n" in compared
+    assert compared == "--- old.mil\n+++ new.mil\nfunc main\n    ~ y: mul\n        y: 0.5 -> 0.25\n"
     assert "y = mul(silu(x), 0.5);" in run("locate", "old.mil", "4:14").stdout
 
 

@@ -407,6 +407,7 @@ def cases(name: str, folder: Path, seed: int) -> Iterator[Case]:
 
 def run(verb: str, data: bytes, folder: Path) -> Case:
     """What becomes of a verb in the scene, where a file holds `data`; what it writes is removed."""
+    (folder / "out").mkdir(exist_ok=True)  # no verb makes the folder of its output
     before = _listing(folder)
     result = CliRunner().invoke(command, verb.split())
     after = _listing(folder)
