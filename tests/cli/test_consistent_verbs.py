@@ -209,6 +209,7 @@ OTHERS = {
     "describe, text": (("describe", PACKAGE, "-o", "o.mil"), "`miltext print` writes"),
     "diff, text": (("diff", PACKAGE, PACKAGE, "-o", "o.mil"), "`miltext print` writes"),
     "diff, two forms": (("diff", PACKAGE, PACKAGE, "--format", "text", "-o", "o.json"), "`--format json`"),
+    "diff, counts": (("diff", PACKAGE, PACKAGE, "--stat", "-o", "o.json"), "`--format json`"),
     "parse, JSON": (("parse", PACKAGE, "-o", "o.json"), ".pb or .txtpb"),
     "print, draft as a page": (("print", PACKAGE, "--draft", "-o", "o.html"), "--draft can be combined only with"),
 }

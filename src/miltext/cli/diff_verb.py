@@ -186,10 +186,11 @@ class DiffForm(NamedTuple):
         """Return the form with the format that an output's ending chooses, unless an option did."""
         if self.form is not None:
             return self
-        chosen = next((form for form, kind in _KINDS.items() if kind == kind_of_name(output)), "text")
+        kind = None if self.stat else kind_of_name(output)
+        chosen = next((form for form, each in _KINDS.items() if each == kind), "text")
         if chosen == JSON:
             note_json(click.get_current_context())
-        return self._replace(form="text" if self.stat else chosen)
+        return self._replace(form=chosen)
 
     def refuse_unclear(self) -> None:
         """Refuse options that cannot be combined. Raise UsageError."""

@@ -345,7 +345,7 @@ def report_failures() -> Iterator[None]:
     except MiltextError as error:
         show_failure(error)
         found = {each.code for each in error.diagnostics if each.severity == "error"}
-        is_setup = isinstance(error, SettingsError) or found <= SETUP
+        is_setup = isinstance(error, SettingsError) or (found and found <= SETUP)
         sys.exit(FAILED if is_setup else WRONG)
     except ModuleNotFoundError as error:  # importlib.metadata's PackageNotFoundError is one
         if error.name != "miltext":
