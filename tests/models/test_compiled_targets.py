@@ -21,7 +21,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "Classifier.mlpackage"
 def test_it_is_replaced_only_with_force_and_onto_itself(tmp_path: Path) -> None:
     bundle = written(unary("x", "y"), tmp_path)
     before = contents(bundle)
-    with pytest.raises(FileExistsError, match="--force"):
+    with pytest.raises(FileExistsError, match="it already exists"):
         miltext.build(open_model(bundle), bundle)
     miltext.build(open_model(bundle), bundle, force=True)
     after = contents(bundle)

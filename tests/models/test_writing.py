@@ -53,7 +53,7 @@ Make = Callable[[Path, str], None]
 @pytest.mark.parametrize("make", [a_file, a_folder])
 def test_what_appears_meanwhile_is_not_replaced(make: Make, late: Make, tmp_path: Path) -> None:
     target = tmp_path / "out"
-    with pytest.raises(FileExistsError, match="--force") as failure, Staging(replace=False) as staging:  # noqa: PT012
+    with pytest.raises(FileExistsError, match="it already exists") as failure, Staging(replace=False) as staging:  # noqa: PT012
         make(staging.place(target), "ours")
         late(target, "theirs")
         staging.commit()
