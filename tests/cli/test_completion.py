@@ -96,7 +96,7 @@ def test_completing_changes_no_verb() -> None:
         ("--color=always pr", ["print"]),
         ("git ", ["setup", "undo"]),
         ("git setup --dr", ["--dry-run", "--draft"]),
-        ("help inf", ["infer", "info"]),
+        ("help inf", ["info", "infer"]),
         ("help git u", ["undo"]),
         ("help print ", []),
         ("print --dialect ", ["1.0", "1.3"]),
