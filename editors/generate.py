@@ -27,7 +27,7 @@ def keywords() -> str:
 
 def made_of_the_lexer() -> dict[Path, Callable[[], str]]:
     """Name the function that makes each file."""
-    from generator import emacs, highlightjs, rouge, snippets, textmate, vim
+    from generator import emacs, highlightjs, rouge, snippets, textmate, treesitter, vim
 
     return {
         EDITORS / "web" / "highlightjs-mil.mjs": highlightjs.highlightjs_module,
@@ -35,6 +35,7 @@ def made_of_the_lexer() -> dict[Path, Callable[[], str]]:
         EDITORS / "vscode" / "syntaxes" / "mil.tmLanguage.json": textmate.textmate_grammar,
         EDITORS / "vscode" / "snippets" / "operations.json": snippets.operation_snippets,
         EDITORS / "sublime" / "MIL.sublime-syntax": textmate.sublime_syntax,
+        EDITORS / "tree-sitter" / "grammar.js": treesitter.treesitter_grammar,
         EDITORS / "vim" / "syntax" / "mil.vim": vim.vim_syntax,
         EDITORS / "vim" / "words" / "mil.txt": vim.vim_words,
         EDITORS / "emacs" / "mil-tables.el": emacs.emacs_tables,
