@@ -27,7 +27,7 @@ def keywords() -> str:
 
 def made_of_the_lexer() -> dict[Path, Callable[[], str]]:
     """Name the function that makes each file."""
-    from generator import emacs, highlightjs, rouge, snippets, textmate, treesitter, vim
+    from generator import emacs, highlightjs, queries, rouge, snippets, textmate, treesitter, vim
 
     return {
         EDITORS / "web" / "highlightjs-mil.mjs": highlightjs.highlightjs_module,
@@ -36,6 +36,9 @@ def made_of_the_lexer() -> dict[Path, Callable[[], str]]:
         EDITORS / "vscode" / "snippets" / "operations.json": snippets.operation_snippets,
         EDITORS / "sublime" / "MIL.sublime-syntax": textmate.sublime_syntax,
         EDITORS / "tree-sitter" / "grammar.js": treesitter.treesitter_grammar,
+        EDITORS / "tree-sitter" / "queries" / "highlights.scm": lambda: queries.highlights(queries.STANDARD),
+        EDITORS / "helix" / "runtime" / "queries" / "mil" / "highlights.scm": lambda: queries.highlights(queries.HELIX),
+        EDITORS / "zed" / "languages" / "mil" / "highlights.scm": lambda: queries.highlights(queries.ZED),
         EDITORS / "vim" / "syntax" / "mil.vim": vim.vim_syntax,
         EDITORS / "vim" / "words" / "mil.txt": vim.vim_words,
         EDITORS / "emacs" / "mil-tables.el": emacs.emacs_tables,

@@ -262,6 +262,37 @@ pattern or words, its face, and the state that it enters, or `pop' where it
 leaves one.  The face `ahead' says that the rule only looks ahead.  A pair is a
 pattern or words with the pattern of what must follow.")
 
+(defconst mil-ts-patterns
+  '(
+    ["$[" "(" ")" "," ";" "<" ">" "[" "]" "{" "}"] @mil-punctuation
+    ["$absent" "$blob" "$block" "$dictionary" "$doc" "$draft" "$elided" "$empty" "$list" "$npy" "$npz" "$rank" "$safetensors" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version"] @mil-marker
+    ["->" "="] @mil-operator
+    ["?"] @mil-constant
+    ["BLOBFILE"] @mil-blobfile
+    ["dict" "list" "state" "tensor" "tensor_buffer" "tuple"] @font-lock-type-face
+    ["func" "program"] @font-lock-keyword-face
+    ["interleave_factors" "offset" "path" "shape" "strides"] @mil-parameter
+    (comment) @font-lock-comment-face
+    (string) @font-lock-string-face
+    [(number) (inf) (nan)] @mil-number
+    (bool) @mil-constant
+    [(dtype_name) (code) (draft)] @font-lock-type-face
+    [(field) (no_block)] @mil-marker
+    (draft_marker (name) @mil-marker)
+    (function name: (name) @font-lock-function-name-face)
+    (opset (name) @mil-opset)
+    (operation_opset (name) @mil-opset)
+    (named_value name: (name) @font-lock-variable-name-face)
+    (draft_value name: (name) @font-lock-variable-name-face)
+    (name_binding (name) @mil-use)
+    (outputs (name) @mil-use)
+    (single_argument name: (name) @mil-parameter)
+    (argument name: (name) @mil-parameter)
+    (attribute name: (name) @mil-parameter)
+    (draft_attribute name: (name) @mil-parameter)
+    )
+  "The nodes of tree-sitter that have a face, except for operations.")
+
 (defconst mil-type-words
   '("dict" "list" "state" "tensor" "tensor_buffer" "tuple" "bool" "string" "fp8e4m3fn" "fp8e5m2" "fp16" "bf16" "fp32" "fp64" "int4" "int8" "int16" "int32" "int64" "uint1" "uint2" "uint3" "uint4" "uint6" "uint8" "uint16" "uint32" "uint64")
   "The words that begin a type.")

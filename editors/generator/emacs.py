@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from generator import queries
 from generator.patterns import as_pattern, emacs, split_ahead
 from generator.states import Entry, entered, read_states
 from pygments.lexer import words
@@ -58,6 +59,10 @@ leaves one.  The face `ahead' says that the rule only looks ahead.  A pair is a
 pattern or words with the pattern of what must follow.")
 """
 
+PATTERNS_ARE = """\
+  "The nodes of tree-sitter that have a face, except for operations.")
+"""
+
 
 def emacs_tables() -> str:
     """Make the file `mil-tables.el`."""
@@ -65,6 +70,9 @@ def emacs_tables() -> str:
     lines = [HEAD, "(defconst mil-states", "  '("]
     lines += [line for name in states for line in _state(states, name)]
     lines += ["    )", STATES_ARE]
+    lines += ["(defconst mil-ts-patterns", "  '("]
+    lines += [f"    {pattern}" for pattern in queries.patterns(FACES)]
+    lines += ["    )", PATTERNS_ARE]
     lines += _words("mil-type-words", type_names(), "The words that begin a type.")
     lines += _words("mil-operations", operation_names(), "The operations of all opsets.")
     lines += _words("mil-parameters", parameter_names(), "The parameters of all operations.")

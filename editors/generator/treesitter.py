@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from lark import Token, Tree
 from lark.grammar import NonTerminal, Terminal
-from lark.load_grammar import load_grammar
+from lark.load_grammar import Grammar, load_grammar
 
 from miltext.syntax.tables import grammar_file, words_of
 
@@ -98,7 +98,7 @@ class Rule(NamedTuple):
 
 def treesitter_grammar() -> str:
     """Make the file `grammar.js`. Raise ValueError at names that collide, and at fields of symbols that are absent."""
-    grammar, _ = load_grammar(grammar_file("mil.lark").read_text(encoding="utf-8"), "mil.lark", [], False)
+    grammar = _lark_grammar()
     writer = _Writer([_rule(name, tree) for name, _, tree, _ in grammar.rule_defs])
     rules = [*writer.rules(), *_terminals({name: tree for name, (tree, _) in grammar.term_defs})]
     _assert_distinct(name for name, _ in rules)
@@ -110,6 +110,17 @@ def treesitter_grammar() -> str:
     named = [(f"    {name}: ($) => ", body) for name, body in rules if name != _node(SPACE)]
     lines += [f"{before}{_laid_out(body, before)},\n" for before, body in named]
     return "\n".join([*lines[:-1], lines[-1].rstrip(), "  },", "});"]) + "\n"
+
+
+def literals() -> set[str]:
+    """Return the words and marks in the rules: the anonymous nodes."""
+    found = (literal for _, _, tree, _ in _lark_grammar().rule_defs for literal in tree.find_data("literal"))
+    return {json.loads(str(literal.children[0])) for literal in found}
+
+
+def _lark_grammar() -> Grammar:
+    grammar: Grammar = load_grammar(grammar_file("mil.lark").read_text(encoding="utf-8"), "mil.lark", [], False)[0]
+    return grammar
 
 
 def _assert_distinct(names: Iterable[str]) -> None:

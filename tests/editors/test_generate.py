@@ -19,6 +19,13 @@ MADE = [
     "editors/web/highlightjs-mil.mjs",
     "editors/rouge/mil.rb",
 ]
+QUERIES = [
+    "editors/helix/runtime/queries/mil/highlights.scm",
+    "editors/tree-sitter/queries/highlights.scm",
+    "editors/zed/languages/mil/highlights.scm",
+]
+"""In these, data types are nodes of the grammar."""
+
 GRAMMAR = "editors/tree-sitter/grammar.js"
 """The rules of `mil.lark` alone: scripts/make_tables.py writes the data types there, and operations are only names."""
 
@@ -57,7 +64,7 @@ def test_github_folds_exactly_the_generated_files(tree: Path) -> None:
     command = ["git", "check-attr", "--stdin", "linguist-generated"]
     listed = subprocess.run(command, cwd=tree, input="\n".join(files), capture_output=True, text=True, check=True)
     marked = {line.split(": ")[0] for line in listed.stdout.splitlines() if line.endswith(": set")}
-    for name in marked | {*MADE, GRAMMAR}:
+    for name in marked | {*MADE, *QUERIES, GRAMMAR}:
         (tree / name).write_text("", encoding="utf-8")
     stale = {line.removeprefix("written: ") for line in generate(tree).stdout.splitlines()}
     assert marked == stale
@@ -68,7 +75,7 @@ def test_a_new_operation_comes_to_every_editor(tree: Path) -> None:
     operations = json.loads(table.read_text(encoding="utf-8"))
     operations["frobnicate"] = [{"opset": "ios19", "parameters": {"knob": {}}}]
     table.write_text(json.dumps(operations), encoding="utf-8")
-    assert_all_get(tree, MADE, "frobnicate")
+    assert_all_get(tree, [*MADE, *QUERIES], "frobnicate")
     assert "knob" in (tree / "editors" / "vim" / "words" / "mil.txt").read_text(encoding="utf-8")
     assert "knob" in (tree / "editors" / "vscode" / "snippets" / "operations.json").read_text(encoding="utf-8")
 
@@ -84,7 +91,7 @@ def test_a_new_data_type_comes_to_every_editor(tree: Path) -> None:
 
 def test_a_new_keyword_of_the_grammar_comes_to_every_editor(tree: Path) -> None:
     edit(tree / "grammar" / "mil.lark", '| "$empty"  ', '| "$fresh" -> empty_type\n    | "$empty"  ')
-    assert_all_get(tree, [*MADE, GRAMMAR], "$fresh", r"\$fresh", "\\\\$fresh")
+    assert_all_get(tree, [*MADE, *QUERIES, GRAMMAR], "$fresh", r"\$fresh", "\\\\$fresh")
 
 
 def assert_all_get(tree: Path, made: list[str], *spelled: str) -> None:

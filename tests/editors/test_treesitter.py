@@ -5,7 +5,11 @@ from __future__ import annotations
 import logging
 import re
 import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +17,10 @@ import pytest
 from conftest import CORPUS, GOLDEN, ROOT
 from lark import Lark, Token, Tree
 from lark.exceptions import GrammarError, LarkError
-from support.highlighters import absent
-from support.treesitter import FOLDER, LarkGrammar, Refused, TreeSitter, grammar_json
+from support.highlighters import EDITORS, absent
+from support.token_roles import contradictions
+from support.treesitter import FOLDER, LarkGrammar, Refused, SyntaxNode, TreeSitter, grammar_json
+from support.treesitter_queries import Pattern, pieces, read_query
 
 from miltext.syntax.tables import lark_parser
 
@@ -23,7 +29,9 @@ needs_node = pytest.mark.skipif(shutil.which("node") is None, reason=str(absent(
 LONG = 1 << 17
 """Bytes of a text that takes too long here."""
 
-SHORT = GOLDEN / "highlight" / "short.mil"
+READ = [GOLDEN / "highlight" / "everything.mil", GOLDEN / "highlight" / "short.mil"]
+"""A program and a draft with all that the language has."""
+
 TERMINALS = set(re.findall(r"^([A-Z_]+)(?:\.\d)?:", (ROOT / "grammar" / "mil.lark").read_text(), re.MULTILINE))
 
 
@@ -35,6 +43,11 @@ def grammar() -> dict[str, Any]:
 @cache
 def tree_sitter() -> TreeSitter:
     return TreeSitter(grammar())
+
+
+@cache
+def tree_of(text: str) -> SyntaxNode:
+    return tree_sitter().parse(text)
 
 
 @cache
@@ -110,10 +123,13 @@ def test_each_golden_and_each_text_of_the_corpus_is_read_or_refused_as_lark_does
 
 
 @needs_node
-def test_a_text_without_one_of_its_tokens_is_read_or_refused_as_lark_does() -> None:
-    text = SHORT.read_text(encoding="utf-8")
-    cuts = [(f"{text[: at.start_pos]} {text[at.end_pos :]}", at) for at in tokens_of(lark().parse(text))]
-    assert [token for cut, token in cuts if is_read(cut) != is_read_by_lark(cut)] == []
+def test_a_text_with_one_wrong_token_is_read_or_refused_as_lark_does() -> None:
+    text = READ[1].read_text(encoding="utf-8")
+    tokens = tokens_of(lark().parse(text))
+    for token, following in pairwise(tokens):
+        for wrong in ("", f"{token} {token}", str(following)):
+            edited = f"{text[: token.start_pos]} {wrong} {text[token.end_pos :]}"
+            assert is_read(edited) == is_read_by_lark(edited), (token, token.line, wrong)
 
 
 @needs_node
@@ -124,7 +140,7 @@ def test_the_nodes_are_those_of_larks_trees() -> None:
 
 
 def nodes(text: str) -> list[tuple[str, int, int]]:
-    found = (node for node in tree_sitter().parse(text).walk() if node.is_named and node.name != "comment")
+    found = (node for node in tree_of(text).walk() if node.is_named and node.name != "comment")
     return sorted((node.name, node.start, node.end) for node in found)
 
 
@@ -156,5 +172,104 @@ def test_words_that_touch_the_next_name_are_the_one_difference() -> None:
 def test_the_corpus_of_the_tool_is_read_into_its_trees(case: Path) -> None:
     _, *cases = re.split(r"=+\n.+\n=+\n", case.read_text(encoding="utf-8"))
     for text, _, expected in (part.partition("\n---\n") for part in cases):
-        assert tree_sitter().parse(text).shown() == re.sub(r"\s+", " ", expected).strip()
+        assert tree_of(text).shown() == re.sub(r"\s+", " ", expected).strip()
     assert cases
+
+
+# ---- queries
+
+QUERIES = sorted(path for path in EDITORS.rglob("*.scm") if "node_modules" not in path.parts)
+HIGHLIGHTS = {
+    "STANDARD": FOLDER / "queries" / "highlights.scm",
+    "HELIX": EDITORS / "helix" / "runtime" / "queries" / "mil" / "highlights.scm",
+    "ZED": EDITORS / "zed" / "languages" / "mil" / "highlights.scm",
+}
+"""By the table of captures in the generator."""
+
+
+def query_of(path: Path) -> list[Pattern]:
+    return read_query(path.read_text(encoding="utf-8"))
+
+
+@needs_node
+@pytest.mark.parametrize("editor", HIGHLIGHTS)
+def test_a_token_has_the_class_that_the_parser_gives_it(editor: str) -> None:
+    from generator import queries
+
+    query, names = query_of(HIGHLIGHTS[editor]), getattr(queries, editor)
+    for path, text in texts_below(GOLDEN / "highlight", CORPUS / "handwritten", CORPUS / "runtime_dumps").items():
+        if is_read_by_lark(text):
+            found = pieces(query, tree_of(text), text)
+            assert contradictions(text, found, names) == [], path
+
+
+@needs_node
+@pytest.mark.parametrize("editor", HIGHLIGHTS)
+def test_no_token_has_two_captures(editor: str) -> None:
+    query = query_of(HIGHLIGHTS[editor])
+    for path in READ:
+        text = path.read_text(encoding="utf-8")
+        places = Counter(start for start, *_ in pieces(query, tree_of(text), text))
+        assert [start for start, count in places.items() if count > 1] == [], path
+
+
+@needs_node
+@pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.relative_to(EDITORS).as_posix())
+def test_each_part_of_a_query_matches_something(path: Path) -> None:
+    texts = [path.read_text(encoding="utf-8") for path in READ]
+    trees = [(tree_of(text), text) for text in texts]
+    parts = [part for pattern in query_of(path) for part in alternatives(pattern)]
+    unmatched = [part for part in parts if not any(pieces([part], root, text) for root, text in trees)]
+    assert unmatched == []
+
+
+def alternatives(pattern: Pattern) -> Iterator[Pattern]:
+    """A pattern with each of its options alone."""
+    for option in pattern.options or (pattern,):
+        yield pattern._replace(options=(option,)) if pattern.options else pattern
+
+
+# ---- tree-sitter itself
+
+
+def tool() -> str | None:
+    """The command of tree-sitter, on the path or installed beside the grammar, if it runs."""
+    places = [shutil.which("tree-sitter") or "", str(FOLDER / "node_modules" / ".bin" / "tree-sitter")]
+    return next((place for place in places if place and Path(place).exists() and runs(place)), None)
+
+
+def runs(command: str) -> bool:
+    return subprocess.run([command, "--version"], capture_output=True, check=False).returncode == 0
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the grammar's folder, with the parser that tree-sitter has made."""
+    if tool() is None:
+        pytest.skip("tree-sitter is not installed: run `npm ci` in editors/tree-sitter, which downloads its program")
+    folder = tmp_path_factory.mktemp("grammar") / "tree-sitter-mil"
+    shutil.copytree(FOLDER, folder, ignore=shutil.ignore_patterns("node_modules"))
+    assert asked(folder, "generate").returncode == 0
+    return folder
+
+
+def asked(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [str(tool()), *map(str, arguments)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+
+
+def test_tree_sitter_reads_each_text_that_lark_reads_and_no_other(generated: Path) -> None:
+    for path, text in texts_below(GOLDEN, ROOT / "examples", CORPUS).items():
+        done = asked(generated, "parse", "--quiet", path)
+        assert (done.returncode == 0) == is_read_by_lark(text), done.stdout
+
+
+def test_tree_sitter_reads_its_corpus_into_our_trees(generated: Path) -> None:
+    done = asked(generated, "test")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.relative_to(EDITORS).as_posix())
+def test_tree_sitter_takes_each_query(path: Path, generated: Path) -> None:
+    done = asked(generated, "query", path, *READ)
+    assert done.returncode == 0, done.stderr

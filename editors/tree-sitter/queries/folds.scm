@@ -1,0 +1,11 @@
+[
+  (comment)
+  (function)
+  (inner_block)
+  (specialization)
+  (arguments)
+  (attributes)
+  (raw_list)
+  (raw_tuple)
+  (raw_dictionary)
+] @fold

@@ -1,0 +1,3 @@
+(function
+  "func" @context
+  name: (name) @name) @item
