@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import shutil
@@ -14,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tomlkit
 from conftest import CORPUS, GOLDEN, ROOT
 from lark import Lark, Token, Tree
 from lark.exceptions import GrammarError, LarkError
-from support.highlighters import EDITORS, absent
+from support.highlighters import EDITORS, SCRIPTS, absent, emacs, run, vim
 from support.token_roles import contradictions
 from support.treesitter import FOLDER, LarkGrammar, Refused, SyntaxNode, TreeSitter, grammar_json
 from support.treesitter_queries import Pattern, pieces, read_query
@@ -227,6 +229,80 @@ def alternatives(pattern: Pattern) -> Iterator[Pattern]:
     """A pattern with each of its options alone."""
     for option in pattern.options or (pattern,):
         yield pattern._replace(options=(option,)) if pattern.options else pattern
+
+
+# ---- what editors are set up with
+
+
+@needs_node
+def test_emacs_gives_a_token_the_face_that_the_parser_says(tmp_path: Path) -> None:
+    from generator.emacs import FACES
+
+    if reason := absent("emacs"):
+        pytest.skip(reason)
+    emacs(SCRIPTS / "treesit.el", MIL_OUT=tmp_path / "patterns.scm")
+    query = query_of(tmp_path / "patterns.scm")
+    for path in READ:
+        text = path.read_text(encoding="utf-8")
+        found = [piece for pattern in reversed(query) for piece in pieces([pattern], tree_of(text), text)]
+        assert contradictions(text, found, FACES) == [], path
+
+
+def test_emacs_without_tree_sitter_has_the_mode_of_older_versions(tmp_path: Path) -> None:
+    if reason := absent("emacs"):
+        pytest.skip(reason)
+    shown = (
+        "(with-temp-buffer (mil-ts-mode) (princ (list mode-name (car font-lock-defaults) (fboundp 'treesit-ready-p))))"
+    )
+    found = run("emacs", "-Q", "--batch", "-L", EDITORS / "emacs", "-l", "mil-ts-mode", "--eval", shown)
+    if found.endswith("t)"):
+        pytest.skip("this Emacs has tree-sitter")
+    assert found == "(MIL ((mil--fontify . 0)) nil)"
+
+
+def test_neovim_finds_the_grammar_and_the_type_of_a_file(tmp_path: Path) -> None:
+    if reason := absent("nvim"):
+        pytest.skip(reason)
+    configuration = EDITORS / "neovim" / "tree-sitter.lua"
+    output = tmp_path / "found.json"
+    vim("nvim", SCRIPTS / "treesitter.lua", MIL_LUA=configuration, MIL_OUT=output)
+    found = json.loads(output.read_text(encoding="utf-8"))
+    assert found["filetype"] == "mil"
+    assert Path(found["installed"]["path"]) == FOLDER
+    assert (FOLDER / found["installed"]["queries"] / "highlights.scm").exists()
+
+
+def toml_of(path: Path) -> dict[str, Any]:
+    return tomlkit.parse(path.read_text(encoding="utf-8")).unwrap()
+
+
+def test_helix_and_zed_name_the_grammar_and_its_files() -> None:
+    (grammar,) = json.loads((FOLDER / "tree-sitter.json").read_text(encoding="utf-8"))["grammars"]
+    helix = toml_of(EDITORS / "helix" / "languages.toml")
+    (language,), (source,) = helix["language"], helix["grammar"]
+    assert (language["name"], language["file-types"]) == (grammar["name"], grammar["file-types"])
+    assert (source["name"], Path(source["source"]["path"]).name) == (grammar["name"], FOLDER.name)
+    assert HIGHLIGHTS["HELIX"].parent.name == grammar["name"]
+    zed = toml_of(EDITORS / "zed" / "languages" / "mil" / "config.toml")
+    assert (zed["grammar"], zed["path_suffixes"]) == (grammar["name"], grammar["file-types"])
+    assert grammar["name"] in toml_of(EDITORS / "zed" / "extension.toml")["grammars"]
+    assert all((FOLDER / grammar[kind]).exists() for kind in ("highlights", "locals", "injections"))
+    assert re.match(zed["first_line_pattern"], "program(1.3)")
+
+
+def test_helix_starts_the_language_server() -> None:
+    helix = toml_of(EDITORS / "helix" / "languages.toml")
+    servers = [helix["language-server"][name] for name in helix["language"][0]["language-servers"]]
+    (lsp,) = ([server["command"], *server["args"]] for server in servers)
+    assert lsp == ["miltext", "lsp"]
+
+
+def test_all_parts_have_one_version() -> None:
+    package = json.loads((FOLDER / "package.json").read_text(encoding="utf-8"))
+    metadata = json.loads((FOLDER / "tree-sitter.json").read_text(encoding="utf-8"))["metadata"]
+    extension = toml_of(EDITORS / "zed" / "extension.toml")
+    vscode = json.loads((EDITORS / "vscode" / "package.json").read_text(encoding="utf-8"))
+    assert {package["version"], metadata["version"], extension["version"]} == {vscode["version"]}
 
 
 # ---- tree-sitter itself

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from support.token_roles import Piece
 from support.treesitter import SyntaxNode
 
-_TOKEN = re.compile(r'\s+|;[^\n]*|(?P<read>[()\[\]]|"(?:[^"\\]|\\.)*"|[#@]?[\w.!?-]+:?)')
+_TOKEN = re.compile(r'\s+|;[^\n]*|(?P<read>[()\[\]]|"(?:[^"\\]|\\.)*"|[#@:]?[\w.!?-]+:?)')
 
 ANY = "_"
 
@@ -121,10 +121,18 @@ def _holds(predicate: tuple[str, ...], captured: Captured, text: str) -> bool:
     name, subject, *words = predicate
     if name == "#set!":
         return True
+    if name == ":match":  # Emacs has the regular expression before the capture
+        return all(re.match(_from_emacs(subject), text[node.start : node.end]) for _, node in captured)
     if name not in ("#any-of?", "#not-any-of?"):
         raise ValueError(f"{name} is not known here")
     (found,) = (text[node.start : node.end] for capture, node in captured if f"@{capture}" == subject)
     return (found in words) == (name == "#any-of?")
+
+
+def _from_emacs(pattern: str) -> str:
+    """A regular expression of Emacs in Python's syntax: that of a list of words."""
+    spelled = {r"\`": r"\A", r"\'": r"\Z", r"\(?:": "(?:", r"\|": "|", r"\)": ")"}
+    return re.sub(r"\\(?:\(\?:|.)", lambda found: spelled[found[0]], pattern)
 
 
 def pieces(query: list[Pattern], root: SyntaxNode, text: str) -> list[Piece]:
