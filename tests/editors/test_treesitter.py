@@ -7,6 +7,7 @@ import logging
 import re
 import shutil
 import subprocess
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -20,7 +21,7 @@ from conftest import CORPUS, GOLDEN, ROOT
 from lark import Lark, Token, Tree
 from lark.exceptions import GrammarError, LarkError
 from support.highlighters import EDITORS, SCRIPTS, absent, emacs, run, vim
-from support.token_roles import contradictions
+from support.token_roles import Piece, contradictions
 from support.treesitter import FOLDER, LarkGrammar, Refused, SyntaxNode, TreeSitter, grammar_json
 from support.treesitter_queries import Pattern, pieces, read_query
 
@@ -229,6 +230,37 @@ def alternatives(pattern: Pattern) -> Iterator[Pattern]:
     """A pattern with each of its options alone."""
     for option in pattern.options or (pattern,):
         yield pattern._replace(options=(option,)) if pattern.options else pattern
+
+
+@needs_node
+@pytest.mark.parametrize("path", [*READ, *sorted(CORPUS.glob("apple/*.mil"))], ids=lambda path: path.name)
+def test_helix_indents_as_texts_are_laid_out(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    query = query_of(EDITORS / "helix" / "runtime" / "queries" / "mil" / "indents.scm")
+    levels = helix_levels(pieces(query, tree_of(text), text), text)
+    lines = enumerate(text.splitlines())
+    read = ((number, line) for number, line in lines if line.strip() and not line.strip().startswith("//"))
+    laid_out = {number: (len(line) - len(line.lstrip())) / 4 for number, line in read}
+    assert {number: levels[number] for number in laid_out} == laid_out
+
+
+def helix_levels(captured: list[Piece], text: str) -> list[int]:
+    """The level of each line, by the rules of Helix's manual.
+
+    A node adds a level to the lines behind its first; of those that begin on one line only one counts, unless they
+    `always` do. A node at the begin of a line takes a level away.
+    """
+    starts = [0, *(at + 1 for at, char in enumerate(text) if char == "\n")]
+    nodes = [(capture, bisect(starts, start) - 1, start, start + len(piece)) for start, capture, piece in captured]
+    levels = []
+    for number, start in enumerate(starts):
+        place = start + len(text[start:]) - len(text[start:].lstrip(" "))
+        around = [node for node in nodes if node[2] <= place < node[3]]
+        always = Counter(line for capture, line, *_ in around if capture == "indent.always" and line < number)
+        once = {line for capture, line, *_ in around if capture == "indent" and line < number} - always.keys()
+        less = {line for capture, line, at, _ in around if capture == "outdent" and not text[starts[line] : at].strip()}
+        levels.append(always.total() + len(once) - len(less))
+    return levels
 
 
 # ---- what editors are set up with

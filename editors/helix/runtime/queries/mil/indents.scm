@@ -1,8 +1,11 @@
-; The operations of a function are two levels deep, and its closing brace one level.
+; The operations of a function are two levels deep, and the closing brace of its block is one level deep.
+[
+  (function)
+  (block)
+] @indent.always
 
 [
   (program)
-  (function)
   (operation)
   (parameters)
   (arguments)
@@ -11,8 +14,6 @@
   (raw_tuple)
   (raw_dictionary)
 ] @indent
-
-(block) @indent.always
 
 [
   "}"
