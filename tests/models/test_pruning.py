@@ -30,7 +30,7 @@ from miltext.containers.opening import load, open_model
 from miltext.descriptions.program_descriptions import describe
 from miltext.schema import wire
 from miltext.schema.proto import Model as Spec
-from miltext.weights.blob_storage import ALIGNMENT
+from miltext.weight_files.blob_storage import ALIGNMENT
 
 ROOT = Path(__file__).parents[2]
 RECORD = ALIGNMENT + 128

@@ -25,7 +25,7 @@ from miltext.schema.wire import wire_of
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.programs import own_copy
 from miltext.syntax.recursion import with_room
-from miltext.weights.printing import DigestPrinter
+from miltext.weight_files.printing import DigestPrinter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from miltext.checking.draft_types import DraftTypes
     from miltext.checking.findings import Finding
     from miltext.schema.proto import Message, Program
-    from miltext.weights.printing import Spell
+    from miltext.weight_files.printing import Spell
 
 ROUNDS = 4
 """The number of attempts with longer drafts before the Program is written in full."""

@@ -1,4 +1,4 @@
-"""Operations as records: the output of `miltext ops --json`."""
+"""Operations as records, as in the output of `miltext ops --json`."""
 
 from __future__ import annotations
 
