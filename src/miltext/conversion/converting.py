@@ -86,13 +86,28 @@ def convert_weights(request: _ConvertRequest) -> Conversion:
     """Write a model with its weights and types converted `to` "fp16" or "fp32"; return the changes and losses.
 
     All fp32 (fp16) values inside the program become fp16 (fp32). Its inputs, outputs and states stay as they are, with
-    casts beside them; with `io`, they are converted, too, and their description changes, except for images. `model`
-    names the model of a pipeline, `weights` the place of the files that a text names. A draft is completed first.
-    `reading` is called with the number of bytes of weights read to measure their loss; other arguments and errors are
-    those of `miltext.build`.
+    casts beside them. A draft is completed first.
 
-    Raise ValueError for another `to`, and ModelError: MIL438 for a value that cannot be converted, MIL439 for fp16
-    inputs or outputs that the opset does not allow.
+    Args:
+        source: MIL text, a path, a Program or a Model.
+        to: `"fp16"` or `"fp32"`.
+        output: An `.mlpackage`, `.mlmodel` or `.mlmodelc`.
+        io: Whether inputs, outputs and states are converted, too, except images; their description follows.
+        model: The model in a pipeline.
+        reading: A function that gets the number of bytes of weights read to measure their loss.
+        weights, ranges, no_loss, force, check, on_change, progress, expect: As in `miltext.build`.
+        options: A `ConvertOptions`, in place of these keywords.
+
+    Returns:
+        The converted constants with their losses, the warnings, and the bytes of weights before and after.
+
+    Raises:
+        ValueError: Another `to`.
+        ModelError: MIL438 for a value that cannot be converted, MIL439 for fp16 inputs or outputs that the opset does
+            not allow; and the errors of `miltext.build`.
+
+    Example:
+        done = miltext.convert_weights("Model.mlpackage", "fp32", "Out.mlpackage")
     """
     if request.to not in PRECISIONS:
         raise ValueError(f"weights are converted to fp16 or fp32, not to {request.to!r}")

@@ -81,7 +81,9 @@ def rename(request: _RenameRequest) -> list[Diagnostic]:
         new: The new name.
         output: An `.mlpackage`, `.mlmodel` or `.mlmodelc`, or a `.mil` for the text with its comments and layout.
         function: The only function to edit; by default, all functions with the value.
-        options: An `EditOptions`; its keywords are those of `miltext.build`.
+        model: The model in a pipeline.
+        weights, ranges, no_loss, force, check, on_change, progress, expect: As in `miltext.build`.
+        options: An `EditOptions`, in place of these keywords.
 
     Returns:
         The warnings of `miltext.build`.
@@ -92,7 +94,7 @@ def rename(request: _RenameRequest) -> list[Diagnostic]:
         ValueError: `function` for a pipeline as a whole.
 
     Example:
-        miltext.rename("Model.mlpackage", "var_42", "logits", "New.mlpackage")
+        miltext.rename("Model.mlpackage", "var_42", "logits", "Out.mlpackage")
     """
     return renamed(model_of(request.source), request.old, request.new, Path(request.output), request).warnings
 
@@ -109,7 +111,9 @@ def expose(request: _ExposeRequest) -> list[Diagnostic]:
         values: The names of values, or one name.
         output: An `.mlpackage`, `.mlmodel` or `.mlmodelc`, or a `.mil` for the text with its comments and layout.
         function: The function with the values, where several have one.
-        options: An `EditOptions`; its keywords are those of `miltext.build`.
+        model: The model in a pipeline.
+        weights, ranges, no_loss, force, check, on_change, progress, expect: As in `miltext.build`.
+        options: An `EditOptions`, in place of these keywords.
 
     Returns:
         The warnings of `miltext.build`.
@@ -137,7 +141,9 @@ def reshape(request: _ReshapeRequest) -> list[Diagnostic]:
         sizes: The sizes by input: `"1,3,64..512,64..512"`, or for each axis a size or the least and greatest one.
         output: An `.mlpackage`, `.mlmodel` or `.mlmodelc`, or a `.mil` for the text with its comments and layout.
         function: The only function to edit; by default, all functions with the inputs.
-        options: An `EditOptions`; its keywords are those of `miltext.build`.
+        model: The model in a pipeline.
+        weights, ranges, no_loss, force, check, on_change, progress, expect: As in `miltext.build`.
+        options: An `EditOptions`, in place of these keywords.
 
     Returns:
         Constants that were written anew (MIL490) or may have to be (MIL491), types that may be out of date (MIL436),
@@ -150,7 +156,7 @@ def reshape(request: _ReshapeRequest) -> list[Diagnostic]:
             errors of `miltext.build`.
 
     Example:
-        miltext.reshape("Model.mlpackage", {"image": [1, 3, 256, 256]}, "New.mlpackage")
+        miltext.reshape("Model.mlpackage", {"image": [1, 3, 256, 256]}, "Out.mlpackage")
     """
     found: list[Diagnostic] = []
     whole, sizes = model_of(request.source), read_ranges(request.sizes)

@@ -70,18 +70,30 @@ class _ExtractRequest(ExtractOptions):
 def extract(request: _ExtractRequest) -> list[Diagnostic]:
     """Write the part of a model that computes some `values` from the `inputs`; return the warnings.
 
-    `output` is an `.mlpackage`, `.mlmodel` or `.mlmodelc`; or a `.mil` for a text, which keeps comments and layout of
-    the source; impossible inputs and outputs of a model are then warnings.
+    The part is a model with a single function. Names stay, the description keeps all valid parts, and only used weights
+    are kept. The part contains all writes to a state that it uses. A draft is completed first.
 
-    The part is a model with a single function: `function`, or the only one with all of the values. Its inputs are the
-    `inputs`, with their types, in the sizes of `ranges` or else in sizes derived from the ranges of the model's inputs,
-    and the needed inputs of the function; names stay. The description keeps all valid parts, and only used weights are
-    kept. The part contains all writes to a state that it uses. `model` selects the model of a pipeline; by default, the
-    model with the values. `weights` locates the weight files that a text names. A draft is completed first. All else,
-    errors included, is as in `miltext.build`.
+    Args:
+        source: MIL text, a path, a Program or a Model.
+        values: The outputs of the part: names, or one name.
+        output: An `.mlpackage`, `.mlmodel` or `.mlmodelc`; or a `.mil` for a text, which keeps comments and layout of
+            the source; impossible inputs and outputs of a model are then warnings.
+        inputs: Values that become inputs, with their types, in the sizes of `ranges` or else in sizes derived from the
+            ranges of the model's inputs. Needed inputs of the function are inputs, too.
+        function: The function with the values.  [the only one with all of them]
+        model: The model in a pipeline.  [the model with the values]
+        weights, ranges, no_loss, force, check, on_change, progress, expect: As in `miltext.build`.
+        options: An `ExtractOptions`, in place of these keywords.
 
-    Raise ModelError: MIL430 for an unknown name, MIL446 for an impossible input, MIL447 for an input that no value
-    needs, MIL448 for an impossible output.
+    Returns:
+        The warnings, as of `miltext.build`.
+
+    Raises:
+        ModelError: MIL430 for an unknown name, MIL446 for an impossible input, MIL447 for an input that no value needs,
+            MIL448 for an impossible output; and the errors of `miltext.build`.
+
+    Example:
+        miltext.extract("Model.mlpackage", "flat_cast_fp16", "Part.mlpackage")
     """
     wanted, function, output = wanted_values(request.values, request.inputs), request.function, Path(request.output)
     whole = model_of(request.source)
