@@ -1,4 +1,4 @@
-"""Make the picture at the front of README.md: the output of `miltext diff`, `miltext compare` and `miltext check`, as a terminal shows it.
+"""Make the picture at the front of README.md: the output of three verbs, as a terminal shows it.
 
     python scripts/make_picture.py            # write docs/images/front.svg
     python scripts/make_picture.py --check    # exit with 1 if it is not up to date

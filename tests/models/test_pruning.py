@@ -352,7 +352,7 @@ def test_a_build_reports_many_unused_bytes(size: int, kept: int, tells: bool, tm
     if tells:
         total = 5 * (2 * size + ALIGNMENT) + ALIGNMENT
         assert found[0].message == f"nothing refers to {3 * (2 * size + ALIGNMENT):,} of the {total:,} bytes of weights"
-        assert "--prune-weights" in found[0].notes[0].message
+        assert "a build with pruned weights" in found[0].notes[0].message
 
 
 @pytest.mark.parametrize(("suffix", "told"), [("mlpackage", ("MIL312", True)), ("mlmodel", ("MIL442", False))])
