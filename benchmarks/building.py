@@ -14,8 +14,8 @@ import miltext
 from benchmarks.measure import Contender, Contest, cold
 from benchmarks.programs import network_text
 from miltext.schema.tensors import tensor_dtype, tensor_shape
-from miltext.weights.blob_storage import BlobWriter
-from miltext.weights.model_weights import blob_values
+from miltext.weight_files.blob_storage import BlobWriter
+from miltext.weight_files.model_weights import blob_values
 
 BUILD, UNCHECKED = "miltext.build", "miltext.build, check=False"
 

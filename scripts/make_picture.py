@@ -1,4 +1,4 @@
-"""Make the picture at the front of README.md: what `miltext diff` and `miltext check` say, as a terminal shows it.
+"""Make the picture at the front of README.md: the output of three verbs, as a terminal shows it.
 
     python scripts/make_picture.py            # write docs/images/front.svg
     python scripts/make_picture.py --check    # exit with 1 if it is not up to date
@@ -57,7 +57,13 @@ program(1.3)
 }
 """
 
-SESSION = (("diff old.mil new.mil", {"old.mil": OLD, "new.mil": NEW}), ("check model.mil", {"model.mil": BROKEN}))
+PAIR = {"old.mil": OLD, "new.mil": NEW}
+
+SESSION = (
+    ("diff old.mil new.mil", PAIR),
+    ("compare old.mil new.mil", PAIR),
+    ("check model.mil", {"model.mil": BROKEN}),
+)
 
 COLORS = {"31": "#ff7b72", "32": "#7ee787", "33": "#e3b341", "34": "#79c0ff", "35": "#d2a8ff", "36": "#56d4dd"}
 """Colours of a terminal by their numbers; what is bright stands for the same."""

@@ -80,7 +80,7 @@ def test_a_link_can_name_each_part_of_the_schema() -> None:
 
 
 def test_each_verb_with_results_has_a_form_and_a_section() -> None:
-    formed = {name for name, verb in verbs().items() if "--format" in options(verb)}
+    formed = {name for name, verb in verbs().items() if "--json" in options(verb)}
     described = set(make_json_schema.tables(PAGE)) - {make_json_schema.EVERY}
     assert formed == described
     assert {name for name in verbs() if name and " " not in name} - formed == UNTOLD
@@ -167,6 +167,25 @@ def test_quiet_leaves_the_object_whole(tmp_path: Path) -> None:
 
 def test_json_is_the_same_as_format_json(tmp_path: Path) -> None:
     (tmp_path / "a.mil").write_text(BROKEN.replace("(y)", "(x);"), encoding="utf-8")
-    for words in (("info", "a.mil"), ("run", "a.mil", "--random"), ("compare", "a.mil", "a.mil")):
+    for words in (("info", "a.mil"), ("run", "a.mil", "--random"), ("compare", "a.mil", "a.mil"), ("check", "a.mil")):
         one, other = (miltext(*words, *form, cwd=tmp_path).stdout for form in (["--json"], ["--format", "json"]))
         assert one == other != b""
+
+
+def test_each_verb_has_the_short_forms_of_its_formats() -> None:
+    for name, verb in verbs().items():
+        choices = [
+            each.type.choices for each in verb.params if "--format" in each.opts and hasattr(each.type, "choices")
+        ]
+        short = {f"--{form}" for form in ("json", "html") if choices and form in choices[0]}
+        assert {"--json", "--html"} & options(verb) == short, name
+
+
+def test_one_format_is_chosen(tmp_path: Path) -> None:
+    (tmp_path / "a.mil").write_text(BROKEN.replace("(y)", "(x);"), encoding="utf-8")
+    for words in (["--json", "--html"], ["--format", "text", "--json"], ["--html", "--format", "markdown"]):
+        done = miltext("diff", "a.mil", "a.mil", *words, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert b"the output has one format, not " in done.stderr
+    for words in (["--json", "--json"], ["--format", "json", "--json"], ["--json", "--format=json"]):
+        assert told("diff", miltext("diff", "a.mil", "a.mil", *words, cwd=tmp_path).stdout.decode())

@@ -48,6 +48,16 @@ def _of_extract(source: Any, path: Path) -> str:
     return _built(path)
 
 
+def _written(function: Callable[..., object], *values: object) -> Function:
+    """Call a function that writes a model; the result is the text of that model."""
+
+    def called(source: Any, path: Path) -> str:
+        function(source, *values, path)
+        return _built(path)
+
+    return called
+
+
 def _has_tanh(candidate: miltext.Candidate) -> bool:
     return "tanh" in candidate.path.read_text(encoding="utf-8")
 
@@ -66,11 +76,15 @@ FUNCTIONS: dict[str, Function] = {
     "diff, new": lambda source, _: miltext.diff(TEXT, source).same,
     "diff, old": lambda source, _: miltext.diff(source, TEXT).same,
     "extract": _of_extract,
+    "expose": _written(miltext.expose, "h"),
     "infer_types": lambda source, _: len(miltext.infer_types(source)),
     "reduce": lambda source, _: miltext.to_text(miltext.reduce(source, _has_tanh, kind="mil").program),
+    "rename": _written(miltext.rename, "h", "g"),
+    "reshape": _written(miltext.reshape, {"x": [8]}),
     "run": lambda source, _: miltext.run(source, X)["y"].tolist(),
     "to_draft": lambda source, _: miltext.to_draft(source),
     "to_text": lambda source, _: miltext.to_text(source),
+    "weights": lambda source, _: [*miltext.weights(source)],
 }
 TAKES_WHOLE = ("build, original",)
 

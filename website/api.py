@@ -28,7 +28,7 @@ FUNCTIONS = [name for name in miltext.__all__ if inspect.isroutine(getattr(milte
 
 REACHED = {
     "models.model": ("Stage",),
-    "weights.model_weights": ("Weights", "Weight"),
+    "weight_files.model_weights": ("Weights", "Weight"),
     "diffing.structure": ("FunctionDifference", "ModelDifference", "WeightDifference", "WeightChange", "Change"),
     "evaluation.subjects": ("Subject",),
     "evaluation.comparing.comparison": ("ComparedValue", "Origin", "FirstOddity"),

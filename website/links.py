@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
-from posixpath import dirname, join, normpath, relpath
+from posixpath import basename, dirname, join, normpath, relpath
 
 from miltext.diagnostics import home
 from miltext.reference.entries import entries
@@ -50,7 +51,11 @@ def family_page(family: str) -> str:
     return f"operations/{family.replace(' ', '-')}.md"
 
 
-def for_site(markdown: str, source: str, page: str) -> str:
+Places = Mapping[str, Mapping[str, str]]
+"""The pages of the anchors of pages that are divided; the page of no anchor lists the others."""
+
+
+def for_site(markdown: str, source: str, page: str, places: Places | None = None) -> str:
     """Return a page's Markdown with the links that it has in the repository, as the file `source`, made for the site.
 
     A link to a file that is not a page leads to the home of the repository, and without one it becomes plain words.
@@ -60,7 +65,9 @@ def for_site(markdown: str, source: str, page: str) -> str:
     def changed(text: str) -> str:
         if not home.HOME:
             text = _NAMED.sub(lambda link: link[1] if _is_beside(link[2], source) else link[0], text)
-        return outside_spans(text, lambda piece: _LINK.sub(lambda link: _target(link[0], source, page), piece))
+        return outside_spans(
+            text, lambda piece: _LINK.sub(lambda link: _target(link[0], source, page, places or {}), piece)
+        )
 
     done, end = [], 0
     for block in _FENCE.finditer(markdown):
@@ -69,7 +76,9 @@ def for_site(markdown: str, source: str, page: str) -> str:
     return "".join([*done, changed(markdown[end:])])
 
 
-def _target(link: str, source: str, page: str) -> str:
+def _target(link: str, source: str, page: str, places: Places) -> str:
+    if link.startswith("#") and page_of(source) in places:
+        link = f"{basename(source)}{link}"
     if _ELSEWHERE.match(link):
         return link
     path, sign, anchor = link.partition("#")
@@ -78,6 +87,8 @@ def _target(link: str, source: str, page: str) -> str:
         return relpath(family_page(entries()[anchor].family), dirname(page) or ".") + sign + anchor
     found = page_of(file)
     if found is not None:
+        own = places.get(found)
+        found = found if own is None else own.get(anchor, own[""])
         return relpath(found, dirname(page) or ".") + sign + anchor
     return home.page(file, is_folder=(ROOT / file).is_dir()) + sign + anchor if _exists(file) else link
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Callable, Iterable
+from functools import partial
 
 _SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n\n).)+?(?<!`)\1(?!`)", re.DOTALL)
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
@@ -20,8 +22,28 @@ def cell(text: str) -> str:
 
 
 def docstring(text: str) -> str:
-    """Return a docstring, which is nearly Markdown: only HTML is not meant."""
-    return outside_spans(text, lambda piece: piece.replace("<", "\\<"))
+    """Return a docstring as Markdown, its sections with titles and lists. HTML in it is text."""
+    before, *sections = re.split(r"^(Args|Returns|Raises|Example):\n", text, flags=re.MULTILINE)
+    parts = [outside_spans(before, lambda piece: piece.replace("<", "\\<"))]
+    for name, body in zip(sections[::2], sections[1::2], strict=True):
+        lines = textwrap.dedent(body).strip("\n")
+        parts.append(f"{_SECTIONS[name](lines)}\n\n")
+    return "".join(parts)
+
+
+def _items(title: str, lines: str) -> str:
+    """Return a section of names and their meanings as a list."""
+    items = [line.split(": ", 1) for line in re.sub(r"\n +", " ", lines).splitlines()]
+    listed = "\n".join(f"- `{name}`: {docstring(meaning)}" for name, meaning in items)
+    return f"**{title}**\n\n{listed}"
+
+
+_SECTIONS: dict[str, Callable[[str], str]] = {
+    "Args": partial(_items, "Arguments"),
+    "Returns": lambda lines: f"**Returns** {docstring(lines)}",
+    "Raises": partial(_items, "Errors"),
+    "Example": lambda lines: f"```python\n{lines}\n```",
+}
 
 
 def findable(head: tuple[str, ...], rows: Iterable[tuple[str, ...]], *classes: str) -> str:

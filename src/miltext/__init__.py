@@ -9,6 +9,8 @@
     model = miltext.open_model(path)     # the same for any model: a pipeline, a neural network
     miltext.build(model, path)           # a model written, edited or not
     toml = miltext.describe(model)       # its description, metadata and labels, as text
+    miltext.rename(model, "x", "image", path)  # a renamed value; `expose` and `reshape` edit models, too
+    arrays = miltext.weights(model)      # its weights by name: numpy arrays, and facts about them
     done = miltext.convert_weights(model, "fp16", path)  # converted types and weights, and the losses
     outputs = miltext.run(model, {"x": x})  # its outputs, computed in numpy
     comparison = miltext.compare(a, b)   # the numbers of two models, and where they differ
@@ -49,8 +51,13 @@ if TYPE_CHECKING:
     from miltext.drafting.building import build as build
     from miltext.drafting.describing import describe as describe
     from miltext.drafting.draft import infer_draft as infer_draft
+    from miltext.drafting.edits import EditOptions as EditOptions
+    from miltext.drafting.edits import expose as expose
+    from miltext.drafting.edits import rename as rename
+    from miltext.drafting.edits import reshape as reshape
     from miltext.drafting.inferring import infer_types as infer_types
     from miltext.drafting.texts import to_text as to_text
+    from miltext.drafting.texts import weights as weights
     from miltext.drafting.writing import to_draft as to_draft
     from miltext.evaluation.comparing.comparing import compare as compare
     from miltext.evaluation.comparing.comparison import Comparison as Comparison
@@ -87,8 +94,9 @@ _HOMES = {
     "drafting.building": ("build",),
     "drafting.describing": ("describe",),
     "drafting.draft": ("infer_draft",),
+    "drafting.edits": ("EditOptions", "expose", "rename", "reshape"),
     "drafting.inferring": ("infer_types",),
-    "drafting.texts": ("to_text",),
+    "drafting.texts": ("to_text", "weights"),
     "drafting.writing": ("to_draft",),
     "evaluation.comparing.comparing": ("compare",),
     "evaluation.comparing.comparison": ("Comparison",),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from miltext.diagnostics import ModelError, Note, codes, error, warning
 from miltext.diagnostics.home import install
-from miltext.weights.model_weights import blob_values
+from miltext.weight_files.model_weights import blob_values
 
 if TYPE_CHECKING:
     from miltext.descriptions.ranges import Range

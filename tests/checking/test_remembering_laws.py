@@ -20,7 +20,7 @@ from miltext.checking.values import value_findings
 from miltext.generation.programs import generate
 from miltext.schema.proto import Program, Value
 from miltext.schema.shape_patterns import certain_sizes
-from miltext.weights.paths import escape
+from miltext.weight_files.paths import escape
 
 AT = '(BLOBFILE(path = string("@model_path/weights/weight.bin"), offset = uint64({})))'
 LOOP = """program(1.3)

@@ -162,7 +162,7 @@ def test_elided_text_formats_and_is_refused_with_the_reason(program: Path) -> No
     refused = run("parse", "--to", "pb", input=short)
     assert (refused.returncode, refused.stdout) == (1, b"")
     assert b"MIL107" in refused.stderr
-    assert b"--elide" in refused.stderr
+    assert b"print the text with all literals" in refused.stderr
 
 
 def test_as_coremlc_puts_the_attributes_on_line_two(program: Path) -> None:

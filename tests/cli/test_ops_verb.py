@@ -48,9 +48,9 @@ def test_an_opset_changes_the_report() -> None:
 
 def test_json_is_what_the_public_function_returns() -> None:
     status, out, _ = run("ops", "--json", "topk", "--opset", "ios16")
-    assert (status, json.loads(out)) == (0, miltext.operations("topk", opset="ios16"))
-    assert json.loads(run("ops", "--json")[1]) == miltext.operations()
-    assert json.loads(run("ops", "--json", "--family", "state")[1]) == miltext.operations(family="state")
+    assert (status, json.loads(out)["operations"]) == (0, miltext.operations("topk", opset="ios16"))
+    assert json.loads(run("ops", "--json")[1])["operations"] == miltext.operations()
+    assert json.loads(run("ops", "--json", "--family", "state")[1])["operations"] == miltext.operations(family="state")
 
 
 def test_an_example_goes_through_infer() -> None:

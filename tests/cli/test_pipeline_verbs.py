@@ -72,7 +72,7 @@ def test_a_feature_of_a_nested_pipeline(nested: Path, tmp_path: Path) -> None:
     result = run("rename", nested, "b", "z", "-o", new)
     assert (result.exit_code, new.exists()) == (1, False)
     assert "unknown feature `b`" in result.stderr
-    assert "choose this model with --model 1" in result.stderr
+    assert "choose this model in the pipeline" in result.stderr
     done("rename", nested, "b", "z", "--model", "1", "-o", new)
     inner = open_model(new).models[1]
     assert [names(each.description) for each in inner.models] == [(["a"], ["z"]), (["z"], ["c"])]

@@ -19,7 +19,7 @@ from miltext.containers.opening import load
 from miltext.drafting.building import build
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.tensors import CHUNK
-from miltext.weights.blob_storage import BlobWriter
+from miltext.weight_files.blob_storage import BlobWriter
 
 RECORDS = [("fp16", CHUNK + 5), ("uint4", 2 * CHUNK + 3), ("fp32", 11)]
 VERBS = {

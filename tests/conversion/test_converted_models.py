@@ -17,7 +17,7 @@ import miltext
 from miltext.cli import command
 from miltext.containers.opening import open_model
 from miltext.diagnostics import MiltextError, ModelError
-from miltext.weights.blob_storage import BlobFile
+from miltext.weight_files.blob_storage import BlobFile
 
 CLASSIFIER = ROOT / "examples" / "Classifier.mlpackage"
 NUMBERS = np.random.default_rng(0).standard_normal((4, 500)).astype(np.float32)
@@ -199,7 +199,7 @@ def test_a_model_in_a_pipeline(package: Path, tmp_path: Path) -> None:
     model.write_bytes(outer.SerializeToString())
     with pytest.raises(ModelError, match="MIL257"):
         miltext.convert_weights(package, "fp16", tmp_path / "N.mlpackage")
-    miltext.convert_weights(package, "fp16", tmp_path / "N.mlpackage", stage="two")
+    miltext.convert_weights(package, "fp16", tmp_path / "N.mlpackage", model="two")
     stages = [miltext.load(tmp_path / "N.mlpackage", nested) for nested in (0, 1)]
     assert [each.weights["w"].dtype for each in stages] == [np.float32, np.float16]
     np.testing.assert_array_equal(stages[0].weights["w"], NUMBERS)

@@ -18,7 +18,7 @@ from miltext.diffing.measures import measure
 from miltext.diffing.structure import TensorDistance
 from miltext.schema.proto import Program
 from miltext.schema.tensors import Tensor, literal
-from miltext.weights.blob_storage import BlobFile
+from miltext.weight_files.blob_storage import BlobFile
 
 
 @pytest.fixture

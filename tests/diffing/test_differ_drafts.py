@@ -14,7 +14,7 @@ import miltext
 from miltext.cli import command
 from miltext.drafting.writing import draft_text
 from miltext.printing.tensors import Style
-from miltext.weights.printing import Digests
+from miltext.weight_files.printing import Digests
 
 WEIGHT = (
     'tensor<fp16, [3, 4]> w = const()[name = string("w"), '

@@ -25,7 +25,7 @@ from miltext.cli import command
 from miltext.cli.diff_verb import EPILOG
 from miltext.files.refusals import refusal
 from miltext.schema.dtypes import BY_NAME
-from miltext.weights.blob_storage import BlobWriter
+from miltext.weight_files.blob_storage import BlobWriter
 
 VALUE = 'tensor<fp16, [2]>(BLOBFILE(path = string("@model_path/weights/weight.bin"), offset = uint64(64)))'
 TEXT = f"""\
@@ -154,7 +154,7 @@ def test_what_the_system_refuses_is_not_absent(
     failure: OSError, at: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, new = model(tmp_path / "a", "whole"), model(tmp_path / "b", "deleted")
-    place = {"open": "miltext.weights.blob_storage.map_file", "stat": "miltext.pairing.contents.resolve"}[at]
+    place = {"open": "miltext.weight_files.blob_storage.map_file", "stat": "miltext.pairing.contents.resolve"}[at]
 
     def refused(*_: object) -> None:
         raise refusal("MIL302", str(failure), tmp_path) from failure

@@ -98,7 +98,7 @@ def test_refuses(words: list[str], function: str | None, code: str, message: str
 
 
 def test_a_function_is_offered_only_where_there_are_several() -> None:
-    offered = "--function chooses one of several functions"
+    offered = "choose one of the functions, if only one is meant"
     assert offered in [note.message for note in refused(TEXT, "image=3").notes]
     assert offered not in [note.message for note in refused(TEXT, "image=3", function="main").notes]
     assert offered not in [note.message for note in refused(DRAFT, "x=3").notes]

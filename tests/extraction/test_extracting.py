@@ -50,9 +50,9 @@ def changes(model: Model | Path, values: str, output: Path, given: str = "", **c
     return [*(each.code for each in warnings), *told]
 
 
-def refused(model: Model | Path, values: str, output: Path, given: str = "", **choices: Any) -> str:
+def refused(source: Model | Path, values: str, output: Path, given: str = "", **choices: Any) -> str:
     with pytest.raises(ModelError) as failure:
-        extract(model, values.split(), output, inputs=given.split(), **choices)
+        extract(source, values.split(), output, inputs=given.split(), **choices)
     assert not output.exists()
     return "\n".join(render(each) for each in failure.value.diagnostics)
 
@@ -296,7 +296,7 @@ def test_the_nearest_values_are_named_that_can_be_inputs(tmp_path: Path) -> None
         "a = relu(x); c = const()[val = 0.5]; m = greater(a, c); n = logical_not(m); s = select(n, x, a);", "s"
     )
     told = refused(read_model(text.encode(), "w.mil"), "s", tmp_path / "Part.mlpackage", "n")
-    assert "`a`, its source, can be: --input a" in told
+    assert "`a`, its source, can be one" in told
 
 
 def test_more_than_five_dimensions_are_refused(tmp_path: Path) -> None:
@@ -312,7 +312,7 @@ def test_a_scalar_is_given_and_not_taken(tmp_path: Path) -> None:
     assert changes(whole, "n", tmp_path / "Part.mlpackage") == []
     assert refused(whole, "y", tmp_path / "Other.mlpackage", "n").splitlines()[:3] == [
         "error[MIL446]: `n` is a scalar, fp32, which cannot be an input of a model",
-        "note: `m`, its source, can be: --input m",
+        "note: `m`, its source, can be one",
         "note: or declare it as tensor<fp32, [1]> in the text, and `squeeze` it",
     ]
     extract(whole, "y", tmp_path / "Tried.mlpackage", inputs="n", check=False)  # to see what Core ML says of it
@@ -361,13 +361,13 @@ def test_a_model_of_a_pipeline_becomes_a_model_of_its_own(tmp_path: Path) -> Non
     assert changes(whole, "second", out) == ["- output z: fp32 [1, 4]", "+ output second: fp32 [1, 4]"]
     made = open_model(out)
     assert (made.type, interface(out)) == ("mlProgram", "y |  | second")
-    extract(whole, ["first"], out, stage="head", force=True)
+    extract(whole, ["first"], out, model="head", force=True)
     assert interface(out) == "x |  | first"
     extract(whole, "y", out, force=True)  # which the other takes
     assert interface(out) == "x |  | y"
     assert "error[MIL257]" in refused(whole, "x", tmp_path / "N.mlpackage")  # none makes it
-    assert "error[MIL448]" in refused(whole, "y", tmp_path / "N.mlpackage", stage="tail")
-    assert "error[MIL430]" in refused(whole, "first", tmp_path / "N.mlpackage", stage=1)
+    assert "error[MIL448]" in refused(whole, "y", tmp_path / "N.mlpackage", model="tail")
+    assert "error[MIL430]" in refused(whole, "first", tmp_path / "N.mlpackage", model=1)
 
 
 def test_blocks_that_lack_values_are_left_out_and_reported_of(tmp_path: Path) -> None:

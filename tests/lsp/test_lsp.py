@@ -219,7 +219,7 @@ async def test_hovering_sums_a_weight_up(client: LanguageClient, tmp_path: Path)
     import numpy as np
 
     from miltext.schema.dtypes import BY_NAME
-    from miltext.weights.blob_storage import BlobWriter
+    from miltext.weight_files.blob_storage import BlobWriter
 
     (tmp_path / "weights").mkdir()
     with BlobWriter(tmp_path / "weights" / "weight.bin") as writer:

@@ -14,7 +14,7 @@ from support.running import RUNNER
 import miltext
 from miltext.cli import command
 from miltext.containers.opening import open_model
-from miltext.weights.model_weights import blob_values
+from miltext.weight_files.model_weights import blob_values
 
 pytest.importorskip("coremltools")
 

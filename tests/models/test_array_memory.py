@@ -17,7 +17,7 @@ from support.weighted import DATA, WEIGHT, function_of, program_of
 
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.tensors import CHUNK
-from miltext.weights.blob_storage import BlobFile, BlobWriter, pieces_at
+from miltext.weight_files.blob_storage import BlobFile, BlobWriter, pieces_at
 
 MOST = 90 << 20
 """Bytes of the whole process, of which Python, numpy and protobuf need some 40 million by themselves."""

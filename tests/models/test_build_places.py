@@ -82,7 +82,7 @@ def test_a_blobfile_is_never_taken_for_an_array(name: str, beside: bool, tmp_pat
 
 @pytest.mark.parametrize("name", ["model.mlmodel", "./model.mlmodel", "MODEL.mlmodel", "model.mlmodel/w.bin"])
 def test_a_weight_file_that_is_where_the_model_goes(name: str, tmp_path: Path) -> None:
-    from miltext.weights.blob_storage import BlobWriter
+    from miltext.weight_files.blob_storage import BlobWriter
 
     (tmp_path / name).parent.mkdir(exist_ok=True)
     with BlobWriter(tmp_path / name) as writer:

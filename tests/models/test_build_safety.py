@@ -24,7 +24,7 @@ from miltext.diagnostics import MiltextError, ModelError
 from miltext.drafting.building import build
 from miltext.files import staging
 from miltext.schema.dtypes import BY_NAME
-from miltext.weights.blob_storage import BlobFile, BlobWriter
+from miltext.weight_files.blob_storage import BlobFile, BlobWriter
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"

@@ -26,8 +26,8 @@ from miltext.schema.dtypes import BY_NAME
 from miltext.schema.packing import pack
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ModelDescription
 from miltext.schema.tensors import Literal, literal
-from miltext.weights.blob_storage import BlobFile
-from miltext.weights.printing import annotated_pieces
+from miltext.weight_files.blob_storage import BlobFile
+from miltext.weight_files.printing import annotated_pieces
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
@@ -510,8 +510,8 @@ def test_new_records_are_behind_the_old_and_each_once(tmp_path: Path) -> None:
 
 
 def test_weights_into_the_text_and_out_again(tmp_path: Path) -> None:
-    from miltext.weights.model_weights import BlobFolder
-    from miltext.weights.printing import inline_weights
+    from miltext.weight_files.model_weights import BlobFolder
+    from miltext.weight_files.printing import inline_weights
 
     old = load(EXAMPLE)
     whole = inline_weights(old.program, BlobFolder(old.model_path))
@@ -550,7 +550,7 @@ def test_the_bytes_of_values_go_round() -> None:
 
 
 def test_annotations_report_what_a_weight_file_holds() -> None:
-    from miltext.weights.model_weights import BlobFolder
+    from miltext.weight_files.model_weights import BlobFolder
 
     model = load(EXAMPLE)
     lines = "".join(annotated_pieces(model.program, BlobFolder(model.model_path))).splitlines()
@@ -584,7 +584,7 @@ def test_a_compiled_pipeline_is_turned_back_whole(tmp_path: Path) -> None:
     shutil.rmtree(folder / "model0")
     write_bundle(folder / "model0", weighted_bundle_text())
     (folder / "model0" / "weights").mkdir()
-    from miltext.weights.blob_storage import BlobWriter
+    from miltext.weight_files.blob_storage import BlobWriter
 
     with BlobWriter(folder / "model0" / "weights" / "weight.bin") as writer:
         writer.add(BY_NAME["fp16"], np.arange(4, dtype=np.float16))

@@ -13,7 +13,7 @@ import miltext
 from miltext.drafting.building import build
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.tensors import CHUNK
-from miltext.weights.blob_storage import ALIGNMENT, BlobFile, BlobWriter
+from miltext.weight_files.blob_storage import ALIGNMENT, BlobFile, BlobWriter
 
 WEIGHTS = "Data/com.apple.CoreML/weights/weight.bin"
 

@@ -193,7 +193,7 @@ def test_two_files_that_are_given_for_one_name_are_claimed_to_be(
         said = refused_build(
             "MIL310", "leave one out", text, tmp_path / "C.mlpackage", original=load(a), weights=given
         )  # fmt: skip
-        assert "--weights gives both" in said
+        assert "both are given" in said
 
 
 def test_files_of_one_name_and_the_same_bytes_are_one(

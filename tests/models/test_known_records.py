@@ -15,7 +15,7 @@ from models.test_build_text import function, program
 import miltext
 from miltext.arrays import stored
 from miltext.drafting.building import build
-from miltext.weights.blob_storage import BlobFile
+from miltext.weight_files.blob_storage import BlobFile
 
 WEIGHTS = "Data/com.apple.CoreML/weights/weight.bin"
 NUMBERS = np.arange(40, dtype=np.float16).reshape(5, 8)

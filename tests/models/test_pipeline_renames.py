@@ -144,14 +144,14 @@ def test_names_are_exchanged() -> None:
 
 
 def test_a_name_that_is_not_there_is_refused() -> None:
-    three, inside = PIPELINES["three"](), 'it is inside model 0 "first": choose this model with --model 0'
-    with refused("MIL430", "unknown feature `inner`", inside, "--model 2"):
+    three, inside = PIPELINES["three"](), 'it is inside model 0 "first": choose this model in the pipeline'
+    with refused("MIL430", "unknown feature `inner`", inside, "it is inside model 2"):
         renamed(three, inner="z")
     with refused("MIL430", "unknown feature `bb`"):
         renamed(three, bb="z")
     with refused("MIL430", "unknown feature ``"):
         renamed(three, **{"": "z"})
-    with refused("MIL430", "unknown feature `b`", "it is inside model 1: choose this model with --model 1"):
+    with refused("MIL430", "unknown feature `b`", "it is inside model 1: choose this model in the pipeline"):
         renamed(PIPELINES["nested"](), b="z")
     with refused("MIL430", "unknown value `z`", "did you mean"):
         renamed(unary("x", "y", "zz"), z="w")

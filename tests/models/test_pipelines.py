@@ -36,7 +36,7 @@ from miltext.drafting.building import build
 from miltext.models.model import Model
 from miltext.schema.tensors import tensor_dtype
 from miltext.schema.walk import values
-from miltext.weights.blob_storage import BlobWriter
+from miltext.weight_files.blob_storage import BlobWriter
 
 
 def nested() -> miltext.schema.proto.Model:

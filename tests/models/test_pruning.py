@@ -30,7 +30,7 @@ from miltext.containers.opening import load, open_model
 from miltext.descriptions.program_descriptions import describe
 from miltext.schema import wire
 from miltext.schema.proto import Model as Spec
-from miltext.weights.blob_storage import ALIGNMENT
+from miltext.weight_files.blob_storage import ALIGNMENT
 
 ROOT = Path(__file__).parents[2]
 RECORD = ALIGNMENT + 128
@@ -352,7 +352,7 @@ def test_a_build_reports_many_unused_bytes(size: int, kept: int, tells: bool, tm
     if tells:
         total = 5 * (2 * size + ALIGNMENT) + ALIGNMENT
         assert found[0].message == f"nothing refers to {3 * (2 * size + ALIGNMENT):,} of the {total:,} bytes of weights"
-        assert "--prune-weights" in found[0].notes[0].message
+        assert "a build with pruned weights" in found[0].notes[0].message
 
 
 @pytest.mark.parametrize(("suffix", "told"), [("mlpackage", ("MIL312", True)), ("mlmodel", ("MIL442", False))])

@@ -28,8 +28,8 @@ from miltext.schema.tensors import CHUNK, CODES, Computed, InType, Tensor, liter
 from miltext.schema.types import TensorType, write_type
 from miltext.schema.walk import values
 from miltext.testing.generated import programs
-from miltext.weights.blob_storage import BlobFile, BlobWriter
-from miltext.weights.model_weights import BlobFolder
+from miltext.weight_files.blob_storage import BlobFile, BlobWriter
+from miltext.weight_files.model_weights import BlobFolder
 
 NUMBERS = [dtype for dtype in DTYPES if dtype.kind != "string"]
 STORED = [dtype for dtype in NUMBERS if dtype.blob is not None]

@@ -20,7 +20,7 @@ from miltext.containers.programs import TextModel
 from miltext.drafting.building import build
 from miltext.models.manifest import model_file
 from miltext.schema.proto import Model as Spec
-from miltext.weights.model_weights import blob_values
+from miltext.weight_files.model_weights import blob_values
 
 
 @pytest.mark.parametrize("name", PACKAGES)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.weight_records import header, record, refused
 
-from miltext.weights.blob_storage import BlobFile
+from miltext.weight_files.blob_storage import BlobFile
 
 DATA = np.arange(16, dtype="<f4").tobytes()
 

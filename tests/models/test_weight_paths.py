@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import miltext
 from miltext.files.refusals import WeightsError
 from miltext.syntax.literals import quote
-from miltext.weights.blob_storage import BlobFile, BlobWriter
-from miltext.weights.paths import escape, resolve
+from miltext.weight_files.blob_storage import BlobFile, BlobWriter
+from miltext.weight_files.paths import escape, resolve
 
 NAME = "@model_path/weights/weight.bin"
 

@@ -19,9 +19,9 @@ from support.weight_records import header, record, refused
 from miltext.schema import tensors
 from miltext.schema.dtypes import BY_BLOB, BY_NAME, DTYPES, DType, packed_size
 from miltext.schema.packing import pack
-from miltext.weights import blob_storage as weights
-from miltext.weights.blob_storage import BlobFile, BlobWriter
-from miltext.weights.statistics import Statistics, statistics
+from miltext.weight_files import blob_storage as weights
+from miltext.weight_files.blob_storage import BlobFile, BlobWriter
+from miltext.weight_files.statistics import Statistics, statistics
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = Path(os.environ.get("MILTEXT_CORPUS", ROOT.parent / "shared" / "corpus"))

@@ -24,7 +24,7 @@ from miltext.files import staging
 from miltext.files.staging import Staging
 from miltext.files.writing import write_file
 from miltext.schema.dtypes import BY_NAME
-from miltext.weights.blob_storage import BlobWriter
+from miltext.weight_files.blob_storage import BlobWriter
 
 # ---- nothing is replaced that comes late
 

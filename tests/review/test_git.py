@@ -19,7 +19,7 @@ from support.repositories import EXAMPLE, MODEL, WEIGHTS, Repository, changes
 import miltext
 from miltext.review.textconv import ModelForm, file_text
 from miltext.schema.dtypes import BY_NAME
-from miltext.weights.blob_storage import BlobWriter
+from miltext.weight_files.blob_storage import BlobWriter
 
 if shutil.which("git") is None:
     pytest.skip("needs git", allow_module_level=True)

@@ -12,7 +12,7 @@ import pytest
 from support.repositories import MODEL, WEIGHTS, Repository
 
 import miltext
-from miltext.weights.blob_storage import BlobFile
+from miltext.weight_files.blob_storage import BlobFile
 
 if shutil.which("git") is None:
     pytest.skip("needs git", allow_module_level=True)

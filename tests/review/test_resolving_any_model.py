@@ -16,7 +16,7 @@ from miltext.containers.opening import open_model
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.proto import Model
 from miltext.schema.wire import wire_of
-from miltext.weights.blob_storage import BlobWriter
+from miltext.weight_files.blob_storage import BlobWriter
 
 STAGE = """program(1.3)
 {{

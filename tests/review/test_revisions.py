@@ -21,7 +21,7 @@ from support.containers import LFS
 from miltext.review.repository import Repository, Snapshot
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.proto import Model
-from miltext.weights.blob_storage import BlobWriter
+from miltext.weight_files.blob_storage import BlobWriter
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 

@@ -22,8 +22,8 @@ from miltext.compiled.coremldata import layout
 from miltext.containers.opening import open_model
 from miltext.schema.proto import ModelDescription
 from miltext.schema.proto.kinds import PROGRAM
-from miltext.weights.blob_storage import BlobFile
-from miltext.weights.model_weights import BlobFolder, blob_values
+from miltext.weight_files.blob_storage import BlobFile
+from miltext.weight_files.model_weights import BlobFolder, blob_values
 
 
 class Fault(NamedTuple):

@@ -12,7 +12,7 @@ import miltext
 from miltext.conversion.contents import Contents, ConvertedConstant
 from miltext.conversion.converting import PRECISIONS
 from miltext.conversion.programs import convert_program
-from miltext.weights.model_weights import BlobFolder
+from miltext.weight_files.model_weights import BlobFolder
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic

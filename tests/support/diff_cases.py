@@ -10,7 +10,7 @@ import numpy as np
 from conftest import GOLDEN
 
 from miltext.schema.dtypes import BY_NAME
-from miltext.weights.blob_storage import BlobWriter
+from miltext.weight_files.blob_storage import BlobWriter
 
 FOLDER = GOLDEN / "diff"
 CASES = sorted(path.name for path in FOLDER.iterdir())

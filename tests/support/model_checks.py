@@ -12,7 +12,7 @@ from support.commands import miltext
 from miltext import check
 from miltext.containers.opening import open_model
 from miltext.schema.walk import values
-from miltext.weights.blob_storage import BlobFile
+from miltext.weight_files.blob_storage import BlobFile
 
 STATEFUL = """program(1.3)
 {

@@ -29,8 +29,8 @@ from miltext.schema.walk import values
 from miltext.syntax.names import name_text
 from miltext.syntax.tables import fast_lark_parser
 from miltext.syntax.vocabulary import type_names
-from miltext.weights.blob_storage import BlobFile, BlobWriter
-from miltext.weights.statistics import statistics
+from miltext.weight_files.blob_storage import BlobFile, BlobWriter
+from miltext.weight_files.statistics import statistics
 
 PROGRAM = """program(1.3)
 {{

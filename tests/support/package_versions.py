@@ -20,8 +20,8 @@ from miltext.merging.conflicts import Markers
 from miltext.merging.models import Kept, MergedModel, merge_models
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.proto import Model as Spec
-from miltext.weights.blob_storage import BlobFile, BlobWriter
-from miltext.weights.model_weights import blob_values
+from miltext.weight_files.blob_storage import BlobFile, BlobWriter
+from miltext.weight_files.model_weights import blob_values
 
 INNER = Path("Data/com.apple.CoreML")
 NAME = "@model_path/weights/weight.bin"

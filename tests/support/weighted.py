@@ -15,7 +15,7 @@ from miltext.containers.programs import TextModel
 from miltext.models.model import Model
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.walk import values
-from miltext.weights.blob_storage import BlobFile, BlobWriter
+from miltext.weight_files.blob_storage import BlobFile, BlobWriter
 
 DATA = Path("Data", "com.apple.CoreML")
 WEIGHT = "weights/weight.bin"

@@ -51,8 +51,11 @@ def test_an_unknown_keyword_is_refused_by_the_function() -> None:
     ("name", "options", "given"),
     [
         ("build", miltext.BuildOptions, ["source", "output"]),
-        ("extract", miltext.ExtractOptions, ["model", "values", "output"]),
-        ("convert_weights", miltext.ConvertOptions, ["model", "to", "output"]),
+        ("extract", miltext.ExtractOptions, ["source", "values", "output"]),
+        ("convert_weights", miltext.ConvertOptions, ["source", "to", "output"]),
+        ("rename", miltext.EditOptions, ["source", "old", "new", "output"]),
+        ("expose", miltext.EditOptions, ["source", "values", "output"]),
+        ("reshape", miltext.EditOptions, ["source", "sizes", "output"]),
         ("compare", miltext.CompareOptions, ["a", "b", "inputs"]),
     ],
 )

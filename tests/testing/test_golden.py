@@ -12,7 +12,7 @@ from conftest import ROOT
 import miltext
 from miltext.schema.dtypes import BY_NAME
 from miltext.testing import assert_matches_golden, normalize
-from miltext.weights.blob_storage import BlobWriter
+from miltext.weight_files.blob_storage import BlobWriter
 
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
 TEXT = """\

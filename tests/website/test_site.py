@@ -25,7 +25,7 @@ from miltext.cli import VERBS, command
 from miltext.diagnostics import home
 from miltext.diagnostics.codes import TITLES
 from miltext.reference.entries import entries
-from website import api, diagrams, grammar, verbs
+from website import api, diagrams, grammar, making, verbs
 from website.__main__ import main
 from website.building import Refused, built
 from website.links import family_page
@@ -69,6 +69,9 @@ FAINT = """() => {
 """The elements of a page whose text is too faint, as WCAG measures it (level AA)."""
 
 
+NOT_PROSE = ("pre", "script", "style", "svg")
+
+
 class Page(NamedTuple):
     """What a page has: its anchors, where its links lead, what it is made of, and its words."""
 
@@ -76,15 +79,19 @@ class Page(NamedTuple):
     links: list[str]
     loads: list[str]
     text: str
+    words: int
 
 
 class Reading(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.anchors, self.links, self.loads, self.words = set[str](), list[str](), list[str](), list[str]()
+        self.prose, self._is_prose, self._code = list[str](), False, 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name.removeprefix("xlink:"): value or "" for name, value in attrs}
+        self._is_prose = self._is_prose or (tag == "article" and "md-content__inner" in given.get("class", ""))
+        self._code += tag in NOT_PROSE
         self.anchors |= {given[name] for name in ("id", "name") if name in given}
         if tag == "a" and "href" in given:
             self.links.append(given["href"])
@@ -92,14 +99,21 @@ class Reading(HTMLParser):
             if (tag, name) in LOADED and given.get("rel") not in NAMED:
                 self.loads.append(value)
 
+    def handle_endtag(self, tag: str) -> None:
+        self._is_prose = self._is_prose and tag != "article"
+        self._code -= tag in NOT_PROSE
+
     def handle_data(self, data: str) -> None:
         self.words.append(data)
+        if self._is_prose and not self._code:
+            self.prose.append(data)
 
 
 def read(path: Path) -> Page:
     reading = Reading()
     reading.feed(path.read_text(encoding="utf-8"))
-    return Page(reading.anchors, reading.links, reading.loads, "".join(reading.words))
+    words = len(" ".join(reading.prose).split())
+    return Page(reading.anchors, reading.links, reading.loads, "".join(reading.words), words)
 
 
 @pytest.fixture(scope="module")
@@ -132,10 +146,49 @@ def test_each_verb_has_a_complete_page(pages: dict[str, Page]) -> None:
         assert f"verbs/{name}/" in {urljoin("verbs/", link) for link in pages["verbs/"].links}
 
 
-def test_each_diagnostic_has_a_section_and_a_row(pages: dict[str, Page]) -> None:
-    page = pages["diagnostics/"]
-    assert {code.lower() for code in TITLES} <= page.anchors
-    assert {f"#{code.lower()}" for code in TITLES} <= {*page.links}
+def test_each_diagnostic_has_a_page_and_a_row(pages: dict[str, Page]) -> None:
+    index = pages["diagnostics/"]
+    assert {code.lower() for code in TITLES} <= index.anchors
+    for code, title in TITLES.items():
+        page = pages[f"diagnostics/{code.lower()}/"]
+        assert code.lower() in page.anchors
+        assert f"{code}: {title.replace('`', '')}" in page.text
+        assert f"{code.lower()}/#{code.lower()}" in index.links
+
+
+MOST = 3000
+"""The most words of a page, without its code blocks: more are several pages."""
+
+
+def test_no_page_is_long(pages: dict[str, Page]) -> None:
+    assert {name: page.words for name, page in pages.items() if page.words > MOST} == {}
+    assert pages["evaluation/"].words > 1000  # it counts
+
+
+def test_each_old_anchor_of_a_divided_page_leads_on(pages: dict[str, Page]) -> None:
+    for name, own in making.places().items():
+        index = pages[name.removesuffix("md").rstrip(".") + "/"]
+        sections = {anchor for anchor, page in own.items() if anchor and page.endswith(f"/{anchor}.md")}
+        assert len(sections) > 2
+        assert sections <= index.anchors
+
+
+SEARCHES = {
+    "stateful": "run-a-model",
+    "multifunction": "merge-two-packages",
+    "KV cache": "run-a-model",
+    "netron": "look-at-a-model",
+    "MIL604": "mil604",
+}
+"""Words that people search for, and a page that must be among the first three."""
+
+
+@pytest.mark.parametrize("words", SEARCHES)
+def test_a_search_finds_a_fitting_page(words: str, site: Path, serve: Serve, open_page: Opener) -> None:
+    page = open_page(f"{serve(site)}?q={words.replace(' ', '+')}")
+    page.locator(".md-search-result__item").first.wait_for()
+    found = [link.get_attribute("href") or "" for link in page.locator(".md-search-result__link").all()[:3]]
+    assert any(SEARCHES[words] in link for link in found), found
 
 
 def test_each_operation_has_place_and_its_old_anchor_leads_there(pages: dict[str, Page]) -> None:
@@ -148,7 +201,8 @@ def test_each_operation_has_place_and_its_old_anchor_leads_there(pages: dict[str
 
 
 def test_each_public_name_has_a_place(pages: dict[str, Page]) -> None:
-    places = [pages[f"api/{name}/"].anchors for name in ("functions", "classes", "parts")]
+    places = [pages[f"api/{name}/"].anchors for name in ("classes", "parts")]
+    places += [page.anchors for name, page in pages.items() if name.startswith("api/functions/")]
     assert {*miltext.__all__} <= set().union(*places)
     assert {*miltext.testing.__all__, "mil_golden", "MilGolden.check"} <= pages["api/testing/"].anchors
     assert {*api.reached(), "aliases", "Weight", "Change"} <= pages["api/parts/"].anchors
@@ -193,7 +247,7 @@ def test_mil_in_pages_is_highlighted_by_our_lexer(site: Path) -> None:
     page = (site / "operations" / "convolution" / "index.html").read_text(encoding="utf-8")
     assert '<div class="language-mil highlight">' in page
     assert re.search(r'<span class="nv">\w+</span>.*<span class="nb">conv</span>', page)
-    report = (site / "diagnostics" / "index.html").read_text(encoding="utf-8")
+    report = (site / "diagnostics" / "mil604" / "index.html").read_text(encoding="utf-8")
     assert '<span class="gr">error[MIL604]:</span>' in report
 
 

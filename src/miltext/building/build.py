@@ -43,8 +43,8 @@ from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.walk import values
 from miltext.schema.wire import wire_of
 from miltext.syntax.names import unfit
-from miltext.weights.model_weights import LooseFolder
-from miltext.weights.paths import MODEL_PATH, resolve
+from miltext.weight_files.model_weights import LooseFolder
+from miltext.weight_files.paths import MODEL_PATH, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -35,6 +35,7 @@ that remain.
 class WriteOptions:
     """The options of every function that writes a model; `miltext.build` describes them."""
 
+    model: str | int | None = None
     weights: GivenWeights | None = None
     ranges: Mapping[str, Range] | None = option(
         None,
@@ -58,7 +59,6 @@ class BuildOptions(WriteOptions):
     """The options of `miltext.build`, which describes them."""
 
     original: Model | Message | str | os.PathLike[str] | None = None
-    model: str | int | None = None
     externalize: int | None = option(
         None,
         "Move immediate constants of N elements or more into the weight file; 10, coremltools' number, without N.",

@@ -23,7 +23,7 @@ from miltext.schema.proto import Model as Spec
 from miltext.schema.proto import Program, Value
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.stamps import BUILD_INFO
-from miltext.weights.model_weights import BlobFolder
+from miltext.weight_files.model_weights import BlobFolder
 
 if TYPE_CHECKING:
     from miltext.descriptions.sizes import Sizes

@@ -134,9 +134,7 @@ def expose(
                 raise refusal(codes.NOT_AN_OUTPUT, f"`{name}` is a value of an inner block", path)
             raise unknown_value(name, {known for each in functions for known in each.top_values()}, path)
         if len(holders) > 1:
-            raise refusal(
-                codes.NOT_AN_OUTPUT, f"several functions have a value `{name}`; choose one with --function", path
-            )
+            raise refusal(codes.NOT_AN_OUTPUT, f"several functions have a value `{name}`; choose one of them", path)
         opset, body = holders[0].bodies[0]
         outputs, listed = phrases.output_list(body), [*map(name_in, phrases.returned(body))]
         added, _ = edits.setdefault(outputs.end - 1, ([], not listed))

@@ -11,8 +11,8 @@ from miltext.diagnostics import Note, codes
 from miltext.files.refusals import WeightsError, refusal
 from miltext.files.writing import have_same_bytes
 from miltext.models.manifest import MANIFEST, model_file
-from miltext.weights.model_weights import BlobFolder, LooseFolder, blob_values, is_weight_file
-from miltext.weights.paths import MODEL_PATH
+from miltext.weight_files.model_weights import BlobFolder, LooseFolder, blob_values, is_weight_file
+from miltext.weight_files.paths import MODEL_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -70,7 +70,7 @@ class GivenFolder(BlobFolder):
         for other in found[1:]:
             if not have_same_bytes(found[0], other):
                 message = f"there are two weight files {file_name!r} with different content: {found[0]} and {other}"
-                both = [Note("--weights gives both: leave one out, if they are of one model")] * (not own)
+                both = [Note("both are given: leave one out, if they are of one model")] * (not own)
                 raise refusal(codes.WEIGHT_FILES_OF_ONE_NAME, message, None, *both)
         if not own:
             self.taken.add(file_name.partition("/")[2])

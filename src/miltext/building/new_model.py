@@ -14,8 +14,8 @@ from miltext.files.contents import stages
 from miltext.files.refusals import refusal
 from miltext.schema.dtypes import packed_size
 from miltext.schema.proto.kinds import PROGRAM
-from miltext.weights.model_weights import blob_values
-from miltext.weights.paths import MODEL_PATH
+from miltext.weight_files.model_weights import blob_values
+from miltext.weight_files.paths import MODEL_PATH
 
 if TYPE_CHECKING:
     from miltext.descriptions.changes import Around, Counterparts, DescriptionChange
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import DictionaryValue, Program, Value
     from miltext.schema.proto import Model as Spec
-    from miltext.weights.model_weights import BlobFolder
+    from miltext.weight_files.model_weights import BlobFolder
 
 
 @dataclass

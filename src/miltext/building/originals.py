@@ -19,7 +19,7 @@ from miltext.files.refusals import refusal
 from miltext.files.writing import WITH_DESCRIPTION
 from miltext.models.manifest import model_file
 from miltext.schema.function_io import interfaces
-from miltext.weights.model_weights import BlobFolder, blob_values
+from miltext.weight_files.model_weights import BlobFolder, blob_values
 
 if TYPE_CHECKING:
     from miltext.building.choices import BuildChoices

@@ -18,11 +18,11 @@ from miltext.files.refusals import refusal
 from miltext.models.manifest import contents_of, model_file
 from miltext.schema.proto import Program
 from miltext.schema.proto.kinds import PROGRAM
-from miltext.weights.blob_storage import BlobFile
-from miltext.weights.known_records import KnownRecords
-from miltext.weights.model_weights import blob_values, is_weight_file
-from miltext.weights.paths import MODEL_PATH, suspicion
-from miltext.weights.usage import layout, used_bytes, used_sizes
+from miltext.weight_files.blob_storage import BlobFile
+from miltext.weight_files.known_records import KnownRecords
+from miltext.weight_files.model_weights import blob_values, is_weight_file
+from miltext.weight_files.paths import MODEL_PATH, suspicion
+from miltext.weight_files.usage import layout, used_bytes, used_sizes
 
 if TYPE_CHECKING:
     from miltext.building.choices import BuildChoices
@@ -193,7 +193,7 @@ def _note_unused(new: NewModel, output: Path) -> None:
     if unused >= MANY and unused * 2 > total:
         message = f"nothing refers to {unused:,} of the {total:,} bytes of weights"
         new.warnings.append(
-            Diagnostic("note", codes.UNUSED_WEIGHTS, message, None, (Note("--prune-weights leaves them out"),))
+            Diagnostic("note", codes.UNUSED_WEIGHTS, message, None, (Note("a build with pruned weights lacks them"),))
         )
 
 

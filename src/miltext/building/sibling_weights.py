@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from itertools import count
 from pathlib import Path, PurePosixPath
 
-from miltext.weights.paths import MODEL_PATH
+from miltext.weight_files.paths import MODEL_PATH
 
 NAMING = (".mlmodel", ".mil", ".pb", ".txtpb")
 """The endings of files that may name weight files in their own folder."""

@@ -13,17 +13,17 @@ from miltext.files.refusals import BlamedPart, WeightsError, refusal
 from miltext.parsing.lowering.left_out import MARK
 from miltext.schema.tensors import literal, tensor_shape
 from miltext.schema.walk import Held, values
-from miltext.weights.blob_storage import ALIGNMENT
-from miltext.weights.known_records import KnownRecords
-from miltext.weights.model_weights import BlobFolder, blob_values
-from miltext.weights.paths import MODEL_PATH
-from miltext.weights.usage import value_size
+from miltext.weight_files.blob_storage import ALIGNMENT
+from miltext.weight_files.known_records import KnownRecords
+from miltext.weight_files.model_weights import BlobFolder, blob_values
+from miltext.weight_files.paths import MODEL_PATH
+from miltext.weight_files.usage import value_size
 
 if TYPE_CHECKING:
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import Program, Value
     from miltext.schema.tensors import InType, Tensor
-    from miltext.weights.blob_storage import BlobWriter
+    from miltext.weight_files.blob_storage import BlobWriter
 
 WEIGHT_FILE = "weights/weight.bin"
 """The place of coremltools' weights, below the folder for `@model_path`."""

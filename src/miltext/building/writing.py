@@ -30,9 +30,9 @@ from miltext.models.manifest import (
 )
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.wire import wire_of
-from miltext.weights.blob_storage import BlobFile, BlobWriter, pieces_at
-from miltext.weights.known_records import KnownRecords, records_of
-from miltext.weights.paths import MODEL_PATH
+from miltext.weight_files.blob_storage import BlobFile, BlobWriter, pieces_at
+from miltext.weight_files.known_records import KnownRecords, records_of
+from miltext.weight_files.paths import MODEL_PATH
 
 if TYPE_CHECKING:
     from miltext.building.new_model import NewModel, WeightRecord

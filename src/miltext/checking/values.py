@@ -22,8 +22,8 @@ from miltext.schema.operations import first_opset
 from miltext.schema.paths import Key, Path, block_path
 from miltext.schema.types import StateType, compatible, read_type
 from miltext.schema.types import TensorType as Tensor
-from miltext.weights.blob_storage import ALIGNMENT
-from miltext.weights.paths import MODEL_PATH, escape
+from miltext.weight_files.blob_storage import ALIGNMENT
+from miltext.weight_files.paths import MODEL_PATH, escape
 
 if TYPE_CHECKING:
     from miltext.checking.arrays import Arrays

@@ -78,14 +78,24 @@ class CheckedText(NamedTuple):
 def check(source: Source, *, path: str | None = None) -> list[Diagnostic]:
     """Return all errors and warnings of MIL text, a Program, a model or the file of a path, in the order of the text.
 
-    A string with a line end or a `{`, or with a `path`, is MIL text, and any other string is a path.
+    A comment such as `// mil: ignore[MIL603]` at the end of a line suppresses findings there. A model that was changed
+    in memory is checked as `save` would write it: its description follows the changes of its program.
 
-    A comment such as `// mil: ignore[MIL603]` at the end of a line suppresses findings there. The spans point into the
-    text; for a Program or a model, into the output of `to_text`. Array files in a text, `$npy("w.npy")`, are read from
-    the folder of its `path`; without one, there is no folder. `source` may be any message of the full name
-    `CoreML.Specification.MILSpec.Program`, coremltools' too. A model that was changed in memory is checked as `save`
-    would write it: its description follows the changes of its program. The findings in the programs of a pipeline have
-    no spans; their messages begin with the places. Raise ModelError for a model whose program cannot be read.
+    Args:
+        source: MIL text, a path, a Program or a Model. With a `path`, a string is MIL text.
+        path: The path of a text: array files, `$npy("w.npy")`, are read from its folder; without one, there is no
+            folder.
+
+    Returns:
+        The findings. Their spans point into the text; for a Program or a model, into the output of `to_text`. Findings
+        in the programs of a pipeline have no spans; their messages begin with the places.
+
+    Raises:
+        ModelError: The program of a model cannot be read.
+        OSError: The file of a path cannot be read.
+
+    Example:
+        errors = [each for each in miltext.check("Model.mlpackage") if each.severity == "error"]
     """
     from miltext.containers.sources import is_text, model_of, require_source
 

@@ -23,14 +23,10 @@ if TYPE_CHECKING:
 Decorator: TypeAlias = "Callable[[Callable[..., None]], Callable[..., None]]"
 
 JSON = "json"
-_KEPT, _DONE = f"{__name__}.findings", f"{__name__}.done"
+SHORT = ("html", JSON)
+"""The output formats that are also options by themselves."""
 
-
-def note_format(context: click.Context, _option: click.Parameter, form: str) -> str:
-    """Note whether JSON is the output format: the callback of a `--format` with further choices."""
-    if form == JSON:
-        note_json(context)
-    return form
+_KEPT, _DONE, _SHORT = (f"{__name__}.{name}" for name in ("findings", "done", "short"))
 
 
 def note_json(context: click.Context) -> None:
@@ -38,23 +34,53 @@ def note_json(context: click.Context) -> None:
     context.meta.setdefault(_KEPT, [])
 
 
-def _note_flag(context: click.Context, _option: click.Parameter, is_given: bool) -> None:
+def _note_short(context: click.Context, option: click.Parameter, is_given: bool) -> None:
+    """Note an option such as `--json`, which is read before `--format`."""
     if is_given:
+        context.meta.setdefault(_SHORT, []).append(option.name)
+
+
+def _chosen(context: click.Context, option: click.Parameter, form: str | None) -> str | None:
+    """Return the output format of `--format` or its short form; note whether it is JSON."""
+    short = context.meta.pop(_SHORT, [])
+    forms = [*short, *([form] if _is_given(context, option) else [])]
+    if len({*forms}) > 1:
+        raise click.UsageError(f"the output has one format, not {' and '.join(map(str, forms))}: leave out all but one")
+    chosen = forms[0] if forms else form
+    if chosen == JSON:
         note_json(context)
+    return chosen
 
 
-format_option: Decorator = click.option(
-    "--format",
-    type=click.Choice(["text", JSON]),
-    default="text",
-    expose_value=False,
-    callback=note_format,
-    help="The output format; docs/json.md describes the JSON.  [text]",
-)
+def _is_given(context: click.Context, option: click.Parameter) -> bool:
+    return context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
 
-json_option: Decorator = click.option(
-    "--json", is_flag=True, expose_value=False, callback=_note_flag, help="The same as --format json."
-)
+
+def format_options(
+    *forms: str,
+    default: str | None = "text",
+    help: str = "The output format; docs/json.md describes the JSON.  [text]",
+    expose_value: bool = True,
+) -> Decorator:
+    """Return a decorator that adds `--format`, as the parameter `form`, and `--json` or `--html` for these forms."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        for form in SHORT:
+            if form in forms:
+                same = f"The same as --format {form}."
+                command = click.option(
+                    f"--{form}", is_flag=True, is_eager=True, expose_value=False, callback=_note_short, help=same
+                )(command)
+        kind = click.Choice(forms)
+        return click.option(
+            "--format", "form", type=kind, default=default, expose_value=expose_value, callback=_chosen, help=help
+        )(command)
+
+    return decorate
+
+
+format_option: Decorator = format_options("text", JSON, expose_value=False)
+"""The options of a verb that writes text or JSON."""
 
 
 def asks_json() -> bool:

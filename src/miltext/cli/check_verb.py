@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miltext.cli.as_json import note_format
+from miltext.cli.as_json import format_options
 from miltext.cli.checked_paths import Input, Rules, inputs, option_codes, rules_of
 from miltext.cli.fixing_files import Fixing, is_text
 from miltext.cli.habits import named_paths
@@ -97,13 +97,8 @@ Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, o
     metavar="CODES",
     help="Do not report these codes, or prefixes of codes.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "sarif", "github"]),
-    default="text",
-    callback=note_format,
-    help="For people, or for programs: JSON, SARIF, GitHub's annotations.  [text]",
+@format_options(
+    "text", "json", "sarif", "github", help="For people, or for programs: JSON, SARIF, GitHub's annotations.  [text]"
 )
 @click.option(
     "--from",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import groupby
+from textwrap import indent
 from typing import NamedTuple
 
 BOLD, DIM, RED, GREEN, YELLOW, BLUE, PURPLE, CYAN = "1", "2", "31", "32", "33", "34", "35", "36"
@@ -129,3 +130,22 @@ def mil_coloring() -> Callable[[str], str]:
         return "".join(shown)
 
     return color
+
+
+_FENCED = re.compile(r"^```.*\n((?:.*\n)*?)```\n?", re.MULTILINE)
+_LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
+_MARKUP = re.compile(r"\*\*(?P<strong>[^*]+)\*\*|`(?P<code>[^`]+)`")
+
+
+def rendered(markdown: str, *, is_colored: bool) -> str:
+    """Return Markdown without its marks, for a terminal: code blocks are indented, and words in colours if asked."""
+    color = (coloring("markdown") if is_colored else None) or str
+    parts = _FENCED.split(markdown)
+    parts[::2] = [_MARKUP.sub(partial(_without_marks, is_colored), _LINK.sub(r"\1", prose)) for prose in parts[::2]]
+    parts[1::2] = [indent(color(code), "    ") for code in parts[1::2]]
+    return "".join(parts)
+
+
+def _without_marks(is_colored: bool, found: re.Match[str]) -> str:
+    words = found["strong"] or found["code"]
+    return paint(words, BOLD if found["strong"] else CYAN) if is_colored else words

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miltext.cli.as_json import asks_json, format_option, json_option
+from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.declared import declared
 from miltext.cli.given_inputs import InputChoices, given_inputs, input_options, naming_options
 from miltext.cli.progress import Progress
@@ -59,7 +59,6 @@ compared: a model cannot be read or run, inputs or the shapes of outputs differ,
 @declared(CompareOptions, "min_snr", "weights", "function", "runs", "compute", "allow_nan")
 @click.option("--all", "full", is_flag=True, help="List all values, not only the worst.")
 @format_option
-@json_option
 @nested_option("A model inside each pipeline, by index or name: 1, 1/0.")
 def command(old: str, new: str | None, against: str | None, full: bool, nested: str | None, **options: Chosen) -> None:
     """Run the models A and B on the same inputs, and show the distances of B's values from A's.

@@ -96,7 +96,7 @@ def _convert(whole: Model, nested: str | None, **choices: Chosen) -> tuple[Conve
     with reading, Progress("writing weights") as bar:
         made = convert_weights(
             whole,
-            stage=nested,
+            model=nested,
             reading=reading.add,
             progress=bar.add,
             expect=bar.expect,

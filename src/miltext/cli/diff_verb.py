@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from miltext.cli.as_json import JSON, json_text, note_format, note_json
+from miltext.cli.as_json import JSON, format_options, json_text, note_json
 from miltext.cli.progress import weights_bar
 from miltext.cli.streams import (
     FAILED,
@@ -65,11 +65,9 @@ cannot be read, or no difference was found and a weight or a model was not read.
 @click.option(
     "--cached", is_flag=True, help="With --git REV: compare the revision with the index, not with the working tree."
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "unified", "markdown", "html"]),
-    callback=note_format,
+@format_options(
+    *("text", "json", "unified", "markdown", "html"),
+    default=None,
     help="The output format.  [text; or by the ending of FILE: .json, .md, .html, .diff, .patch]",
 )
 @click.option(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from miltext.cli.as_json import asks_json, format_option
-from miltext.cli.streams import write_json, write_text
+from miltext.cli.streams import colored, write_json, write_text
 
 EPILOG = """\b
 Examples:
   miltext explain MIL604
   miltext explain                  # all codes, a line each
+  miltext explain conv             # an operation, as `miltext ops conv`
 \b
 Exit status: 0 the code is explained; 2 usage, such as an unknown code.
 """
@@ -20,12 +23,15 @@ MOST = 9
 
 
 @click.command("explain", epilog=EPILOG)
-@click.argument("code", required=False)
+@click.argument("code", required=False, metavar="[CODE]")
 @format_option
 def command(code: str | None) -> None:
-    """Explain CODE, with an example and the fix. Without CODE, list all codes."""
+    """Explain CODE, with an example and the fix; or describe an operation. Without CODE, list all codes."""
     from miltext.cli.meanings import or_meant
+    from miltext.cli.ops_verb import described
     from miltext.diagnostics.codes import TITLES, explanation
+    from miltext.reference.searching import find
+    from miltext.schema.operations import all_names
 
     if code is None and asks_json():
         write_json({"codes": [_record(each) for each in TITLES]})
@@ -34,12 +40,25 @@ def command(code: str | None) -> None:
         write_text("-", (f"{each}  {title}\n" for each, title in TITLES.items()), "markdown")
         return
     known = code.upper()
+    if known not in TITLES and not asks_json() and code in all_names():
+        write_text("-", described(find([code])))
+        return
     if known not in TITLES:
         raise click.UsageError(f"unknown code {code}{or_meant(_meant(code)) or '; `miltext explain` lists all codes'}")
     if asks_json():
         write_json({"codes": [_record(known)]})
     else:
-        write_text("-", [explanation(known)], "markdown")
+        _write_explanation(explanation(known))
+
+
+def _write_explanation(text: str) -> None:
+    """Write an explanation as Markdown, and without its marks for people at a terminal."""
+    if sys.stdout.isatty():
+        from miltext.cli.coloring import rendered
+
+        write_text("-", [rendered(text, is_colored=colored(sys.stdout, is_document=True))])
+    else:
+        write_text("-", [text], "markdown")
 
 
 def _meant(word: str) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miltext.cli.as_json import asks_json, format_option, json_option
+from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.streams import STATUSES, model_argument, nested_option, open_whole, write_json, write_text
 from miltext.diagnostics.wording import tally
 from miltext.syntax.literals import quote
@@ -28,7 +28,6 @@ Examples:
 @model_argument
 @nested_option()
 @format_option
-@json_option
 def command(model: str, nested: str | None) -> None:
     """Summarize MODEL: kind and specification, functions, operations, weights, the models of a pipeline with their
     connections, and a compiled model's statements about itself.

@@ -23,7 +23,7 @@ Examples:
   miltext ops matrix product             # operations with both words in their descriptions
   miltext ops --family pooling --opset ios17
   miltext ops conv --example | miltext infer -
-  miltext ops --json | jq '.[].name'
+  miltext ops --json | jq '.operations[].name'
 \b
 Exit status: 0 an operation was found; 2 usage, such as an unknown operation.
 """
@@ -34,9 +34,8 @@ Exit status: 0 an operation was found; 2 usage, such as an unknown operation.
 @click.option("--opset", metavar="OPSET", help="Operations in this opset's versions, such as ios17.  [the newest]")
 @click.option("--family", metavar="FAMILY", help="Only this family, such as pooling; words are searched, not names.")
 @format_option
-@click.option("--json", "as_json", is_flag=True, help="Write only the list of --format json: all known facts.")
 @click.option("--example", is_flag=True, help="Write only the example, a draft of a whole program.")
-def command(words: tuple[str, ...], opset: str | None, family: str | None, as_json: bool, example: bool) -> None:
+def command(words: tuple[str, ...], opset: str | None, family: str | None, example: bool) -> None:
     """Describe the operations that the WORDs name, or list the operations whose descriptions contain all WORDs.
 
     Without WORD, list all operations.
@@ -47,14 +46,14 @@ def command(words: tuple[str, ...], opset: str | None, family: str | None, as_js
         found = find(words, opset, family)
     except UnknownWord as unknown:
         raise click.UsageError(str(unknown)) from None
-    if (as_json or asks_json()) and example:
+    if asks_json() and example:
         raise click.UsageError("--json has the examples, too: leave --example out")
     if asks_json():
         write_json({"operations": _records(found)})
     elif example:
         write_text("-", _examples(found), "mil")
     else:
-        write_text("-", _json(found) if as_json else _lines(found))
+        write_text("-", described(found))
 
 
 def _records(found: Found) -> list[Record]:
@@ -63,19 +62,14 @@ def _records(found: Found) -> list[Record]:
     return [record(entry, found.opset) for entry in found.entries]
 
 
-def _json(found: Found) -> Iterator[str]:
-    import json
-
-    yield json.dumps(_records(found), indent=2, ensure_ascii=False) + "\n"
-
-
 def _examples(found: Found) -> Iterator[str]:
     if len(found.entries) > 1:
         raise click.UsageError("--example shows a single operation: name it")
     yield found.entries[0].example(found.opset).text
 
 
-def _lines(found: Found) -> Iterator[str]:
+def described(found: Found) -> Iterator[str]:
+    """Yield the lines about the operations that were found: a list, or all facts about the named ones."""
     from miltext.cli.coloring import mil_coloring
     from miltext.reference.pages import listing, page
 

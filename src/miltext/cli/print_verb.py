@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import click
 
+from miltext.cli.as_json import format_options
 from miltext.cli.progress import weights_bar
 from miltext.cli.streams import (
     STATUSES,
@@ -22,7 +23,8 @@ from miltext.cli.streams import (
     show_strict_findings,
     write_text,
 )
-from miltext.diagnostics import PrintError, codes, error, warning
+from miltext.diagnostics import Diagnostic, Note, PrintError, codes, error, warning
+from miltext.diagnostics.wording import tally
 from miltext.models.model import Stage
 from miltext.models.outputs import kind_of_name
 from miltext.printing.printing import pieces
@@ -30,7 +32,6 @@ from miltext.printing.tensors import Style
 
 if TYPE_CHECKING:
     from miltext.cli.habits import Chosen
-    from miltext.diagnostics import Diagnostic
     from miltext.files.refusals import WeightsError
     from miltext.models.model import Model
     from miltext.schema.proto import Program
@@ -51,6 +52,10 @@ Examples:
   git show HEAD:model.mlmodel | miltext print
 """
 
+
+HTML = "html"
+ON_TERMINAL = 64
+"""The most elements of a literal on a terminal, without options."""
 
 _WITH_DRAFT = (
     "--draft can be combined only with --drop-names, --dialect, --floats, --elide, --inline-weights and --weights-as"
@@ -77,10 +82,12 @@ _WITH_COREMLC = "--as-coremlc cannot be combined with --dialect, --floats, --eli
     is_flag=True,
     help="With --draft: nest operations used once; `miltext infer` then chooses other names.",
 )
-@click.option(
-    "--html",
-    is_flag=True,
-    help="An HTML page: linked values, folding blocks, a find box, and a graph of the operations.",
+@format_options(
+    "text",
+    "html",
+    default=None,
+    help="MIL text, or an HTML page: linked values, folding blocks, a find box, and a graph of the operations.  [text; "
+    "or html for a FILE that ends in .html]",
 )
 @click.option("--as-coremlc", is_flag=True, help="Print the model.mil that Apple's compiler would write.")
 @click.option(
@@ -103,7 +110,7 @@ _WITH_COREMLC = "--as-coremlc cannot be combined with --dialect, --floats, --eli
 )
 @click.option("--annotate", is_flag=True, help="End each weight's line with a comment: digest, min, max and mean.")
 @nested_option()
-def command(model: str, output: str, nested: str | None, **options: Chosen) -> None:
+def command(model: str, output: str, nested: str | None, form: str | None, **options: Chosen) -> None:
     """Print MODEL's program as MIL text that reads back as the same Program.
 
     MODEL is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; `-` or nothing, in a pipe, is standard input.
@@ -114,10 +121,15 @@ def command(model: str, output: str, nested: str | None, **options: Chosen) -> N
     """
     style = {name: options.pop(name) for name in ("dialect", "elide", "strict")}
     floats = options.pop("floats") or ("decimal" if options["compact"] or options["draft"] else "hex")
-    options["html"] = options["html"] or kind_of_name(output) == "html"
-    form = PrintForm(style=Style(floats=floats, **style), **options)
-    form.refuse_unclear()
-    whole = open_whole(model)
+    html = form == HTML or (form is None and kind_of_name(output) == HTML)
+    chosen = PrintForm(style=Style(floats=floats, **style), html=html, **options)
+    chosen.refuse_unclear()
+    printed = chosen.for_terminal() if output == "-" and sys.stdout.isatty() else chosen
+    _print(open_whole(model), nested, printed, output, model)
+
+
+def _print(whole: Model, nested: str | None, form: PrintForm, output: str, model: str) -> None:
+    """Write a program, or the programs of a pipeline."""
     if nested is None and whole.models:
         from miltext.cli.pipeline_texts import program_stages, write_texts
 
@@ -134,7 +146,8 @@ def command(model: str, output: str, nested: str | None, **options: Chosen) -> N
 class PrintForm:
     """The output form of programs: the options, whose help describes each.
 
-    `names` are the new names of weight files, by the old ones, from `weights_as`.
+    `names` are the new names of weight files, by the old ones, from `weights_as`. `is_cut` if long literals are left
+    out without a request.
     """
 
     style: Style
@@ -148,6 +161,7 @@ class PrintForm:
     weights_as: tuple[str, ...]
     annotate: bool
     names: Mapping[str, str] = field(default_factory=dict)
+    is_cut: bool = False
 
     @property
     def kind(self) -> str:
@@ -166,6 +180,13 @@ class PrintForm:
         if self.as_coremlc and (self.annotate or self.style != Style(strict=self.style.strict)):
             raise click.UsageError(_WITH_COREMLC)
 
+    def for_terminal(self) -> PrintForm:
+        """Return the form for people at a terminal, without long literals, unless an option asks for all."""
+        is_proven = self.as_coremlc or self.verify_roundtrip or self.style.strict
+        if self.style.elide is not None or is_proven or self.html or self.compact or self.inline_weights is not None:
+            return self
+        return replace(self, style=self.style._replace(elide=ON_TERMINAL), is_cut=True)
+
     def with_names(self, stages: Sequence[Stage]) -> PrintForm:
         """Return the form with the new names of weight files, which are looked up in all programs together."""
         if not self.weights_as:
@@ -177,6 +198,10 @@ class PrintForm:
 
     def text(self, stage: Stage) -> Iterable[str]:
         """Return the text of a program, in pieces, and show its warnings."""
+        made = self._pieces(stage)
+        return _with_note(made, stage) if self.is_cut else made
+
+    def _pieces(self, stage: Stage) -> Iterable[str]:
         model = stage.model
         if self.compact or self.html:
             return _for_reading(stage, self.compact, self.html, self.style)
@@ -206,8 +231,8 @@ def _program(model: Model, inline_weights: int | None, names: Mapping[str, str] 
 
 def _with_weights(model: Model, most: int) -> Program:
     """Return the model's program with the values of weights of at most that many elements in it."""
-    from miltext.weights.model_weights import BlobFolder
-    from miltext.weights.printing import inline_weights
+    from miltext.weight_files.model_weights import BlobFolder
+    from miltext.weight_files.printing import inline_weights
 
     return inline_weights(model.program, BlobFolder(model.model_path), most)
 
@@ -216,11 +241,24 @@ def _annotated(model: Model, program: Program, style: Style) -> list[str]:
     """Return the text with facts about the weights, complete before any is written: a bar and a pager share the
     terminal.
     """
-    from miltext.weights.model_weights import BlobFolder
-    from miltext.weights.printing import annotated_pieces
+    from miltext.weight_files.model_weights import BlobFolder
+    from miltext.weight_files.printing import annotated_pieces
 
     with weights_bar("reading weights", model, passes=2) as progress:
         return list(annotated_pieces(program, BlobFolder(model.model_path, progress.add), style))
+
+
+def _with_note(printed: Iterable[str], stage: Stage) -> Iterator[str]:
+    """Yield the pieces of a text, and then show how to print the literals that it lacks, if there are any."""
+    left_out = 0
+    for piece in printed:
+        left_out += piece.count("$elided(")
+        yield piece
+    if left_out:
+        count = f"{tally(left_out, 'literal')} of more than {ON_TERMINAL} elements"
+        message = f"{count} {'is' if left_out == 1 else 'are'} left out on this terminal"
+        way = Note("`-o FILE` and a pipe get all of them, and `--elide N` literals of up to N elements")
+        show([Diagnostic("note", codes.ELIDED_LITERAL, message, None, (way,))], None, stage.name)
 
 
 def _for_reading(stage: Stage, compact: bool, html: bool, style: Style) -> Iterable[str]:

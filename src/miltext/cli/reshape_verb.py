@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from miltext.cli.streams import WRONG, colored, load_model, open_whole, show
-from miltext.cli.writing_verbs import edit_model, edit_options
+from miltext.cli.writing_verbs import edit_options, write_edit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from miltext.cli.habits import Chosen
-    from miltext.descriptions.sizes import Sizes
-    from miltext.diagnostics import Diagnostic
+    from miltext.drafting.edits import EditOptions, Reshaped, Written
+    from miltext.models.model import Model
 
 EPILOG = """\b
 Examples:
@@ -68,49 +67,33 @@ def command(
     `miltext print`, and nothing is written. With --verify, both models are run on the same random inputs.
     """
     from miltext.descriptions.sizes import read_sizes
-    from miltext.pipelines.takers import only_taker
+    from miltext.drafting.edits import reshaped
 
     sizes, whole = read_sizes(words), open_whole(model)
-    if nested is None and whole.is_pipeline:
-        nested = only_taker(whole, sizes)
-    ranges = {name: each for name, each in sizes.items() if not all(size.is_fixed for size in each)}
-    if ranges and conversion is not None:
+    if conversion is not None and not all(size.is_fixed for each in sizes.values() for size in each):
         raise click.UsageError("--verify has one size for each dimension: leave it out, or name one size")
 
-    drops_ranges = whole.is_compiled and not output.lower().endswith(".mil")  # build removes their attribute
-    edit = partial(_reshaped, sizes, function, whole.select(nested).model_path, conversion, drops_ranges)
-    edit_model(whole, output, nested, edit, elide=None, **(how | {"ranges": ranges} if ranges else how))
+    def write(path: Path, options: EditOptions) -> Written:
+        return reshaped(whole, sizes, path, options, partial(_see, conversion, function or "main"))
+
+    write_edit(output, write, function=function, model=nested, **how)
 
 
-def _reshaped(
-    sizes: Mapping[str, Sizes],
-    function: str | None,
-    folder: Path | None,
-    conversion: str | None,
-    drops_ranges: bool,
-    text: str,
-    path: str,
-) -> str:
-    """Return a text with other sizes, and show the warnings."""
-    from miltext.drafting.reshaping import reshape
-    from miltext.printing.flexible_shapes import ATTRIBUTE
-
-    found: list[Diagnostic] = []
-    edited = reshape(text, sizes, function=function, path=path, weights=folder, on_warning=found.append)
-    show([each for each in found if not drops_ranges or ATTRIBUTE not in each.message], text, path)
+def _see(conversion: str | None, function: str, made: Reshaped) -> None:
+    """Show the warnings, and compare the outputs with a conversion's, if there is one."""
+    show(made.warnings, made.before, made.model.name)
     if conversion is not None:
-        _verify(edited, path, folder, conversion, function or "main")
-    return edited
+        _verify(conversion, function, made.text, made.model)
 
 
-def _verify(text: str, name: str, folder: Path | None, conversion: str, function: str) -> None:
+def _verify(conversion: str, function: str, text: str, model: Model) -> None:
     """Compare a text's outputs with a conversion's; if they differ, show it, and exit with WRONG."""
     from miltext.containers.programs import TextModel
     from miltext.evaluation.comparing.comparing import compare
 
-    made = TextModel(text.encode(), name, None)
-    made.model_path = folder
-    comparison = compare(load_model(conversion), made, function=function, seed=0, weights=folder)
+    made = TextModel(text.encode(), model.name, None)
+    made.model_path = model.model_path
+    comparison = compare(load_model(conversion), made, function=function, seed=0, weights=model.model_path)
     if not comparison.ok:
         click.echo(comparison.to_text(color=colored(sys.stderr)), err=True, color=True)
         sys.exit(WRONG)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from miltext.cli.as_json import asks_json, format_option, json_option
+from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.given_inputs import InputChoices, given_inputs, input_options, naming_options
 from miltext.cli.progress import Progress
 from miltext.cli.run_results import Result, ShownResults, check_pictures, targets, write
@@ -72,7 +72,6 @@ no result; 2 usage, inputs, files.
     help="Write all values to an .npz instead of a table; or one value to an .npy, an image to a .png.",
 )
 @format_option
-@json_option
 def command(
     model: str,
     nested: str | None,

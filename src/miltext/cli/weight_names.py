@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from miltext.building.new_model import rename_files
-from miltext.weights.model_weights import blob_values
-from miltext.weights.paths import MODEL_PATH, suspicion
+from miltext.weight_files.model_weights import blob_values
+from miltext.weight_files.paths import MODEL_PATH, suspicion
 
 if TYPE_CHECKING:
     from miltext.schema.proto import Program

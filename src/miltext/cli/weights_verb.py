@@ -15,7 +15,7 @@ from miltext.cli.streams import STATUSES, load_model, model_argument, nested_opt
 
 if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Record
-    from miltext.weights.model_weights import Weight, Weights
+    from miltext.weight_files.model_weights import Weight, Weights
 
 EPILOG = """\b
 Examples:
@@ -87,7 +87,7 @@ def save_arrays(weights: Weights, folder: Path) -> dict[str, str]:
     from miltext.files.staging import Staging
     from miltext.files.writing import write_new
     from miltext.models.outputs import check_output
-    from miltext.weights.model_weights import npy_pieces
+    from miltext.weight_files.model_weights import npy_pieces
 
     entries = weights.entries
     files = {name: folder / f"{file_stem(name)}.npy" for name in entries}

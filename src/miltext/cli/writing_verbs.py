@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +27,6 @@ from miltext.cli.streams import (
     open_whole,
     output_in_folder,
     show,
-    write_bytes,
     write_json,
 )
 
@@ -35,11 +35,9 @@ if TYPE_CHECKING:
     from miltext.cli.habits import Chosen
     from miltext.descriptions.changes import DescriptionChange
     from miltext.diagnostics.dynamic import Record
+    from miltext.drafting.edits import EditOptions, Written
     from miltext.models.model import Model
     from miltext.printing.coremlc import Versions
-
-ELIDED = 64
-"""The most elements of a literal in the edited text; larger ones are left out, and filled in again."""
 
 BUILD_EPILOG = """\b
 Examples:
@@ -188,17 +186,12 @@ def rename(
     its models. An invalid NEW, such as `a b` or a reserved word, is refused in an ML Program: other models, such as
     neural networks, allow any names.
     """
-    from miltext.building import editing
-    from miltext.schema.proto.kinds import PROGRAM
+    from miltext.drafting.edits import is_of_pipeline, renamed
 
     whole = open_whole(model)
-    if whole.is_pipeline and whole.at(nested).type != PROGRAM:
-        if function is not None:
-            raise click.UsageError("--function is for an ML Program: choose one in the pipeline with --model")
-        write_model(whole, output, model=nested, renames={old: new}, **how)
-    else:
-        edit = partial(editing.rename, old=old, new=new, function=function, any_name=not how["check"])
-        edit_model(whole, output, nested, edit, **how)
+    if function is not None and is_of_pipeline(whole, nested):
+        raise click.UsageError("--function is for an ML Program: choose one in the pipeline with --model")
+    write_edit(output, partial(renamed, whole, old, new), function=function, model=nested, **how)
 
 
 @click.command("expose", epilog=EXPOSE_EPILOG + STATUSES)
@@ -213,41 +206,21 @@ def expose(
     An output of a model in a pipeline becomes an output of the pipeline, unless a later model has an input of that
     name.
     """
-    from miltext.building import editing
+    from miltext.drafting.edits import exposed
 
-    edit = partial(editing.expose, names=values, function=function, any_name=not how["check"])
-    edit_model(open_whole(model), output, nested, edit, **how)
+    write_edit(output, partial(exposed, open_whole(model), values), function=function, model=nested, **how)
 
 
-def edit_model(
-    whole: Model,
-    output: str,
-    nested: str | None,
-    edit: Callable[..., str],
-    *,
-    elide: int | None = ELIDED,
-    **choices: Chosen,
-) -> None:
-    """Write a model with its text edited; `edit` gets the text and the `path` for errors.
+def write_edit(output: str, write: Callable[[Path, EditOptions], Written], **choices: Chosen) -> None:
+    """Write an edited model, and show a bar, its warnings and the changes to its description.
 
-    Literals of more than `elide` elements are left out of the text of a model. An output that ends in `.mil` gets the
-    edited text itself. The `choices` are as in `miltext.build`.
+    The `choices` are those of `miltext.rename`.
     """
-    from miltext.containers.programs import TextModel
-    from miltext.printing.printing import to_text
+    from miltext.drafting.edits import EditOptions
 
-    chosen = whole.select(nested)
-    as_text = Path(output).suffix.lower() == ".mil"
-    text = chosen.text or to_text(chosen.program, elide=None if as_text else elide)
-    edited = edit(text, path=chosen.name).encode()
-    if as_text:
-        write_bytes(output, [edited], "mil", str(whole.path or "-"), force=choices["force"])
-        tell_written(output, [])
-        return
-    source = TextModel(edited, chosen.name, chosen.path if chosen.kind == "mil" else None)
-    source.model_path = chosen.model_path
-    original = None if whole.kind in ("mil", "pb", "txtpb") else whole
-    write_model(source, output, original=original, model=nested, **choices)
+    with reporting(output) as callbacks:
+        written = write(Path(output), EditOptions(**callbacks, **choices))
+        show(written.warnings, written.source.text, written.source.name)
 
 
 # ---- the model
@@ -260,11 +233,17 @@ def write_model(source: Model, output: str, *, original: Model | None = None, **
     """
     from miltext.drafting.building import build
 
+    with reporting(output) as callbacks:
+        warnings = build(source, output, original=original, **callbacks, **choices)
+        show(warnings, source.text, source.name)
+
+
+@contextmanager
+def reporting(output: str) -> Iterator[Record]:
+    """Show a bar while a model is written, then the changes to its description; yield the callbacks for both."""
     changes: list[DescriptionChange] = []
     with Progress("writing weights") as bar:
-        callbacks: Record = {"progress": bar.add, "expect": bar.expect, "on_change": changes.append}
-        warnings = build(source, output, original=original, **callbacks, **choices)
-    show(warnings, source.text, source.name)
+        yield {"progress": bar.add, "expect": bar.expect, "on_change": changes.append}
     tell_written(output, changes)
 
 

@@ -24,8 +24,21 @@ _KINDS = {".mil": "mil", ".mlmodel": "mlmodel", ".txtpb": "txtpb"}
 def load(path: str | os.PathLike[str], model: int | str | None = None) -> Model:
     """Return the ML Program in a `.mil`, `.mlmodel`, `.mlpackage`, `.mlmodelc`, `.pb` or `.txtpb`.
 
-    In a pipeline, `model` chooses: an index or a name, or a path of them such as `"1/0"`. Text is parsed at the first
-    use of `program`. Raise ModelError for any other file or folder, a damaged one, or one without an ML Program.
+    Text is parsed at the first use of `program`.
+
+    Args:
+        path: The file or folder.
+        model: The model in a pipeline: an index or a name, or a path of them such as `"1/0"`.
+
+    Returns:
+        The model.
+
+    Raises:
+        ModelError: MIL25x for any other file or folder, a damaged one, or one without an ML Program.
+        OSError: The file cannot be read.
+
+    Example:
+        model = miltext.load("Model.mlpackage")
     """
     chosen = open_model(path).select(model)
     _ = chosen.text  # raises the error of a bundle without its text
@@ -56,7 +69,18 @@ def read_model(data: bytes, name: str, path: str | None = None) -> Model:
 def open_model(path: str | os.PathLike[str]) -> Model:
     """Return the model of any type in a file or folder: also pipelines, and other models than ML Programs.
 
-    Raise ModelError for any other file or folder, or a damaged one.
+    Args:
+        path: The file or folder.
+
+    Returns:
+        The model, whose `type` says its kind, and whose `models` are those of a pipeline.
+
+    Raises:
+        ModelError: MIL25x for any other file or folder, or a damaged one.
+        OSError: The file cannot be read.
+
+    Example:
+        kind = miltext.open_model("Model.mlpackage").type
     """
     if not os.fspath(path):
         raise refusal(codes.UNREADABLE_FILE, "the name of the file or folder is empty")

@@ -146,9 +146,9 @@ def _blob_files(model: Model, whole: Model) -> list[Summary]:
     for a cut file the number of records beyond its end.
     """
     from miltext.files.refusals import WeightsError
-    from miltext.weights.blob_storage import ALIGNMENT
-    from miltext.weights.model_weights import BlobFolder, blob_values
-    from miltext.weights.usage import used_bytes, used_sizes
+    from miltext.weight_files.blob_storage import ALIGNMENT
+    from miltext.weight_files.model_weights import BlobFolder, blob_values
+    from miltext.weight_files.usage import used_bytes, used_sizes
 
     offsets: dict[str, list[int]] = {}
     for held in blob_values(model.program):
@@ -194,8 +194,8 @@ def _unnamed_files(model: Model) -> list[Summary]:
     """Return the weight files of a package that no model in it names."""
     from miltext.building.sibling_weights import mentions
     from miltext.models.manifest import model_file
-    from miltext.weights.model_weights import is_weight_file
-    from miltext.weights.paths import MODEL_PATH
+    from miltext.weight_files.model_weights import is_weight_file
+    from miltext.weight_files.paths import MODEL_PATH
 
     if model.kind != "mlpackage" or model.path is None or model.model_path is None:
         return []

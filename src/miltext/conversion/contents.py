@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from miltext.conversion.halves import Loss
     from miltext.conversion.known import Precisions
     from miltext.schema.proto import Value
-    from miltext.weights.model_weights import BlobFolder
+    from miltext.weight_files.model_weights import BlobFolder
 
 
 class ConvertedConstant(NamedTuple):

@@ -20,8 +20,8 @@ from miltext.diagnostics import codes
 from miltext.drafting.building import build_as_chosen
 from miltext.files.writing import WITH_DESCRIPTION
 from miltext.syntax.keywords import option, taking
-from miltext.weights.model_weights import BlobFolder, LooseFolder
-from miltext.weights.usage import used_sizes
+from miltext.weight_files.model_weights import BlobFolder, LooseFolder
+from miltext.weight_files.usage import used_sizes
 
 if TYPE_CHECKING:
     from miltext.building.given_weights import GivenWeights
@@ -70,13 +70,12 @@ class ConvertOptions(WriteOptions):
     """The options of `miltext.convert_weights`, which describes them."""
 
     io: bool = option(False, "Convert inputs, outputs and states, too, except images, and update the description.")
-    stage: str | int | None = None
     reading: Progress | None = None
 
 
 @dataclass(frozen=True)
 class _ConvertRequest(ConvertOptions):
-    model: Source
+    source: Source
     to: str
     output: str | os.PathLike[str]
     options: ConvertOptions | None = field(default=None, kw_only=True)
@@ -87,24 +86,38 @@ def convert_weights(request: _ConvertRequest) -> Conversion:
     """Write a model with its weights and types converted `to` "fp16" or "fp32"; return the changes and losses.
 
     All fp32 (fp16) values inside the program become fp16 (fp32). Its inputs, outputs and states stay as they are, with
-    casts beside them; with `io`, they are converted, too, and their description changes, except for images. `stage`
-    names the model of a pipeline, `weights` the place of the files that a text names. A draft is completed first.
-    `reading` is called with the number of bytes of weights read to measure their loss; other arguments and errors are
-    those of `miltext.build`.
+    casts beside them. A draft is completed first.
 
-    Raise ValueError for another `to`, and ModelError: MIL438 for a value that cannot be converted, MIL439 for fp16
-    inputs or outputs that the opset does not allow.
+    Args:
+        source: MIL text, a path, a Program or a Model.
+        to: `"fp16"` or `"fp32"`.
+        output: An `.mlpackage`, `.mlmodel` or `.mlmodelc`.
+        io: Whether inputs, outputs and states are converted, too, except images; their description follows.
+        model: The model in a pipeline.
+        reading: A function that gets the number of bytes of weights read to measure their loss.
+        weights, ranges, no_loss, force, check, on_change, progress, expect: As in `miltext.build`.
+        options: A `ConvertOptions`, in place of these keywords.
+
+    Returns:
+        The converted constants with their losses, the warnings, and the bytes of weights before and after.
+
+    Raises:
+        ValueError: Another `to`.
+        ModelError: MIL438 for a value that cannot be converted, MIL439 for fp16 inputs or outputs that the opset does
+            not allow; and the errors of `miltext.build`.
+
+    Example:
+        done = miltext.convert_weights("Model.mlpackage", "fp32", "Out.mlpackage")
     """
     if request.to not in PRECISIONS:
         raise ValueError(f"weights are converted to fp16 or fp32, not to {request.to!r}")
-    whole = model_of(request.model)
-    source = whole.select(request.stage)
+    whole = model_of(request.source)
+    source = whole.select(request.model)
     made = Conversion(request.to)
     folder = partial(_folder, source, request.weights, request.reading)
     choices = BuildChoices.of(
         request,
         original=whole if whole.kind in WITH_DESCRIPTION else None,
-        model=request.stage,
         prune_weights=True,
         edit=partial(_convert, made, folder, _border(source, request.io)),
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from miltext.files.writing import Progress
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import Value
-    from miltext.weights.model_weights import BlobFolder
+    from miltext.weight_files.model_weights import BlobFolder
 
 
 class Numbers(InType):

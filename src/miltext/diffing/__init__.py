@@ -33,13 +33,31 @@ def diff(
     with other contents are reported as such. Weights are compared by content. For an unreadable weight file, or a
     Program, whose folder is unknown, file name and offset are compared instead, and the Difference has a note. If no
     other difference is found, it is unknown whether the two are the same, unless both are one file, or neither has a
-    weight file and `ignore_weights` is set. Of two Models, the specification versions and descriptions are compared
-    too; of two compiled ones, also their analytics, `metadata.json` and other files; of a compiled model and another
-    one, changes that the compiler makes to every program are ignored. Two pipelines are compared model by model: models
-    of the same name are paired, and the others by position. Models of other kinds are compared as bytes. Facts about
-    the tools and the date of a model are compared only with `build_info`: the program's attribute `buildInfo`, and
-    coremltools' entries in the metadata. `progress` gets the number of bytes of each weight compared. Raise ModelError
-    and ParseError for unreadable models, and PrintError for a Program with fields that the schema lacks.
+    weight file and `ignore_weights` is set.
+
+    Of two Models, the specification versions and descriptions are compared too; of two compiled ones, also their
+    analytics, `metadata.json` and other files; of a compiled model and another one, changes that the compiler makes to
+    every program are ignored. Two pipelines are compared model by model: models of the same name are paired, and the
+    others by position. Models of other kinds are compared as bytes.
+
+    Args:
+        old: The model before.
+        new: The model after.
+        build_info: Whether to compare facts about the tools and the date of a model: the program's attribute
+            `buildInfo`, and coremltools' entries in the metadata.
+        ignore_weights: Whether to compare the places of weights, of two models without weight files.
+        progress: A function that gets the number of bytes of each weight compared.
+
+    Returns:
+        The difference, which is true if the models differ.
+
+    Raises:
+        ModelError: A model that cannot be read.
+        ParseError: The text is not MIL text.
+        PrintError: A Program with fields that the schema lacks.
+
+    Example:
+        report = miltext.diff("Old.mlpackage", "New.mlpackage").to_text()
     """
     how = How(build_info, ignore_weights, progress)
     whole = [_opened(each) for each in (old, new)]

@@ -12,7 +12,7 @@ from miltext.diffing.telling import change_text, model_title, rename_text, shown
 from miltext.pairing.sequences import common, merged
 from miltext.printing.tensors import Style
 from miltext.syntax.programs import own_copy
-from miltext.weights.printing import digest_text
+from miltext.weight_files.printing import digest_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

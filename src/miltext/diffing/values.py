@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from miltext.pairing.contents import ProgramContents
     from miltext.schema.proto import NamedValueType, Value
     from miltext.schema.tensors import Tensor
-    from miltext.weights.blob_storage import Blob
+    from miltext.weight_files.blob_storage import Blob
 
 DIGITS = 12
 """How many digits of a digest are shown."""

@@ -31,39 +31,54 @@ class _BuildRequest(BuildOptions):
 def build(requested: _BuildRequest) -> list[Diagnostic]:
     """Write an `.mlpackage`, `.mlmodel` or `.mlmodelc` with the program of `source`; return its warnings.
 
-    `source` and `original` are MIL text, a path, a Program or a Model. With `original`, all else comes from that model:
-    description, metadata, weights; `model` names the model of its pipeline whose program is replaced, by default the
-    only ML Program. Without an original, a `source` that is a whole model is written as it is, and a compiled model is
-    turned back. A program by itself gets a description made from its types; its weights are in its own folder, unless
-    they are given. `weights` is a folder, a mapping of files by their names in the program, below `@model_path`, or
-    several of these; they provide the weights that the original lacks. A file in such a mapping may be a model with one
-    weight file. Immediate constants of `externalize` elements or more are moved into the weight file. With
-    `prune_weights`, weight files contain only weights that the model refers to, and equal weights once; a note among
-    the warnings states the number of bytes left out. A file or folder at `output` is replaced only if `force`, and only
-    when all is written. `progress` is called with the bytes of each written piece, and before that `expect` with a
-    function that returns their total. `renames` maps old names of the model's features to new names, which all models
-    of a pipeline get.
-
-    `description` is a TOML file, as `miltext.describe` writes it. It replaces any other description, and must fit the
-    program. `ranges` maps inputs to sizes: `"1,3,64..512,64..512"`, or for each axis a size or the least and greatest
-    one; each `?` of an input needs one. The description follows the features that it describes, and keeps all entries
-    that still fit: with `no_loss`, a build that would lose an entry is refused, and `on_change` is called with each of
-    its entries that changed, when all is written.
+    With an original, all else comes from that model: description, metadata, weights. Without one, a source that is a
+    whole model is written as it is, and a compiled model is turned back; a program by itself gets a description made
+    from its types. The description follows the features that it describes, and keeps all entries that still fit.
 
     An `.mlmodelc` is written as Apple's compiler would write it; a warning names its unproven parts. A part that Core
-    ML reads and no known output of the compiler shows is refused, unless `allow_unproven`; `versions` are the stated
-    versions of the compiler, by default the versions that a compiled model states already, or the newest known. Both
-    are for an `.mlmodelc` alone (MIL444).
+    ML reads and no known output of the compiler shows is refused.
 
-    The findings of `miltext.check` in the program come before the warnings, and errors are raised before anything is
-    written, errors of a text before those of the model; without `check`, the program is not checked. An error of the
-    original, or of a model written as it is, becomes a warning, and its warnings are left out. A contradiction between
-    a program and its description that the original does not have is an error. A draft is completed first, and always
-    checked; findings have places in the draft.
+    A draft is completed first, and always checked; findings have places in the draft. An error of the original, or of a
+    model written as it is, becomes a warning. A contradiction between a program and its description that the original
+    does not have is an error.
 
-    Raise ParseError for the text, FileExistsError and OSError for the files, WeightsError (MIL30x) for weights, and
-    ModelError: MIL25x for the models that are read, MIL4xx for reasons that prevent this build (MIL47x: in the
-    description), and the findings in a program that is not text.
+    Args:
+        source: MIL text, a path, a Program or a Model.
+        output: The model to write, when all of it can be.
+        original: The source of all that the program does not contain.
+        model: The model in the pipeline of the original whose program is replaced.  [the only ML Program]
+        weights: A folder, a mapping of files by their names in the program, below `@model_path`, or several of these,
+            for weights that the original lacks. A file in a mapping may be a model with one weight file.
+        ranges: Sizes by input, `"1,3,64..512,64..512"`, or for each axis a size or the least and greatest one; each `?`
+            of an input needs one.
+        description: A TOML file, as `miltext.describe` writes it, in place of any other description.
+        externalize: The fewest elements of immediate constants that are moved into the weight file.
+        prune_weights: Whether weight files contain only weights that the model refers to, and equal weights once. A
+            note states the number of bytes left out.
+        renames: New names by old ones, of the features of all models of a pipeline.
+        no_loss: Whether to refuse a build that would lose an entry of the description.
+        allow_unproven: Whether an `.mlmodelc` may contain parts that no known output of the compiler shows.
+        versions: The stated versions of the compiler.  [those of a compiled model, or the newest known]
+        force: Whether to replace a file or folder at `output`.
+        check: Whether errors of `miltext.check` in the program prevent the build.
+        on_change: A function that gets each changed entry of the description, when all is written.
+        progress: A function that gets the number of bytes of each written piece.
+        expect: A function that gets, before that, a function that returns their total.
+        options: A `BuildOptions`, in place of these keywords.
+
+    Returns:
+        The findings of `miltext.check` in the program, and the warnings of the build.
+
+    Raises:
+        ParseError: Errors of the text, before those of the model.
+        ModelError: MIL25x for the models that are read, MIL4xx for reasons that prevent this build (MIL444: options for
+            an `.mlmodelc` alone, MIL47x: the description), and the findings in a program that is not text.
+        WeightsError: MIL30x for weights.
+        FileExistsError: Something is at `output`.
+        OSError: A file cannot be read or written.
+
+    Example:
+        warnings = miltext.build("model.mil", "Out.mlpackage", original="Model.mlpackage")
     """
     source, original = model_of(requested.source), None if requested.original is None else model_of(requested.original)
     return build_as_chosen(source, Path(requested.output), BuildChoices.of(requested, original=original))

@@ -17,8 +17,20 @@ def describe(model: Source) -> str:
 
     The text contains the description, the specification version, the labels of a classifier, and the same for each
     model of a pipeline; for a program by itself, a draft too, the facts that follow from its types. `miltext.build`
-    takes it as a file, and returns equal messages. Raise ModelError and ParseError for a model that cannot be read
-    or described.
+    takes it as a file, and returns equal messages.
+
+    Args:
+        model: MIL text, a path, a Program or a Model.
+
+    Returns:
+        The text.
+
+    Raises:
+        ModelError: A model that cannot be read or described.
+        ParseError: The text is not MIL text.
+
+    Example:
+        toml = miltext.describe("Model.mlpackage")
     """
     return of_completed(model_of(model), lambda whole: whole.description_text)
 

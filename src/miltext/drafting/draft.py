@@ -184,12 +184,26 @@ def infer_draft(
 ) -> str:
     """Return the canonical MIL text of a draft, with the types that it leaves out; comments, numbers, line ends stay.
 
-    A text without omissions is only laid out. With `all`, the stated types of outputs are inferred anew, and kept only
-    where none can be inferred. With `names`, each operation has the attribute `name`; with `consts`, each literal
-    argument becomes an operation `const` before its operation; with `defaults`, defaults are written out. The marker in
-    a text's head requests the same: `$draft(names, consts, defaults)`. `path` is the name that errors show; the arrays
-    that the text names, `$npy("w.npy")`, are looked for beside it. Raise ParseError with all errors that `check` finds;
-    MiltextError if the layout cannot be proved to have the same meaning.
+    A text without omissions is only laid out. The marker in a text's head, `$draft(names, consts, defaults)`, requests
+    the same as the arguments of these names.
+
+    Args:
+        text: A draft.
+        path: The name that errors show; the arrays that the text names, `$npy("w.npy")`, are looked for beside it.
+        all: Whether the stated types of outputs are inferred anew, and kept only where none can be inferred.
+        names: Whether each operation gets the attribute `name`.
+        consts: Whether each literal argument becomes an operation `const` before its operation.
+        defaults: Whether defaults are written out.
+
+    Returns:
+        The whole text.
+
+    Raises:
+        ParseError: All errors that `check` finds.
+        MiltextError: The layout cannot be proved to have the same meaning.
+
+    Example:
+        text = miltext.infer_draft(open("draft.mil").read(), names=True)
     """
     options = {"names": names, "consts": consts, "defaults": defaults}
     asked = [word for word, is_asked in options.items() if is_asked]

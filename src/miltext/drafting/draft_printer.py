@@ -14,7 +14,7 @@ from miltext.printing.printer import CLOSING, OPERATION, Printer
 from miltext.schema.operations import signature
 from miltext.schema.paths import Key, Path, block_path
 from miltext.syntax.literals import quote
-from miltext.weights.printing import DigestPrinter
+from miltext.weight_files.printing import DigestPrinter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence, Set
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from miltext.printing.printer import Lines
     from miltext.printing.tensors import Style
     from miltext.schema import proto
-    from miltext.weights.printing import Spell
+    from miltext.weight_files.printing import Spell
 
 _LITERAL = re.compile(r'[-+.0-9"]|\$0x|true$|false$|\[(?!(?:inf|nan)\b|.*(?:\$[A-Za-z]|[\[ ](?:inf|nan)\b))', re.DOTALL)
 """The beginning of a literal that a draft accepts without its type; there, `inf` without a sign is a name."""

@@ -30,7 +30,7 @@ def of_source(
 
     own = signature(function)
     first, *others = own.parameters.values()
-    accepted = first.replace(name="source", annotation="Source", kind=first.POSITIONAL_ONLY)
+    accepted = first.replace(annotation="Source", kind=first.POSITIONAL_ONLY)
     wrapper.__signature__ = own.replace(parameters=[accepted, *others])  # type: ignore[attr-defined]
     return wrapper
 

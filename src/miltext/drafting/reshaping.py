@@ -165,7 +165,7 @@ def _types(program: Program, *, sizes: Mapping[str, Sizes], function: str | None
         if name not in known:
             near = did_you_mean(nearest(name, sorted(known)))
             raise refusal(codes.UNKNOWN_NAME, f"unknown input {named(name)}{near}", path, *_listed(known))
-    others = (Note("--function chooses one of several functions"),) if len(functions) > 1 else ()
+    others = (Note("choose one of the functions, if only one is meant"),) if len(functions) > 1 else ()
     return {
         each: {
             name: _reshaped(values[name], requested, each, path, others)

@@ -25,7 +25,7 @@ from miltext.schema.wire import wire_of
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.programs import own_copy
 from miltext.syntax.recursion import with_room
-from miltext.weights.printing import DigestPrinter
+from miltext.weight_files.printing import DigestPrinter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from miltext.checking.draft_types import DraftTypes
     from miltext.checking.findings import Finding
     from miltext.schema.proto import Message, Program
-    from miltext.weights.printing import Spell
+    from miltext.weight_files.printing import Spell
 
 ROUNDS = 4
 """The number of attempts with longer drafts before the Program is written in full."""
@@ -53,12 +53,27 @@ def to_draft(
 ) -> str:
     """Return a draft of a Program: MIL text without the parts that `infer_draft` restores.
 
-    `infer_draft` makes an equal Program of it. With `drop_names`, a Program that computes the same: names of operations
-    and defaults are left out, constants and operations with one use are where they are used. `dialect`, `floats` and
-    `elide` are the options of `to_text`, which takes any message of the full name, too, and raises the same.
+    `infer_draft` makes an equal Program of it. A Program with errors by `check` has no draft, for `infer_draft` would
+    refuse it: its text is the output of `to_text`.
 
-    A Program with errors by `check` has no draft, for `infer_draft` would refuse it: its text is the output of
-    `to_text`, and `on_warning` gets a Diagnostic with the reason.
+    Args:
+        program: Any source; in this module, a Program.
+        drop_names: Whether to leave out names of operations and defaults, and to write constants and operations with
+            one use where they are used. `infer_draft` then makes a Program that computes the same.
+        dialect: As in `miltext.to_text`.
+        floats: As in `miltext.to_text`.
+        elide: As in `miltext.to_text`.
+        on_warning: A function that gets a Diagnostic with the reason if there is no draft.
+
+    Returns:
+        The draft.
+
+    Raises:
+        PrintError: As in `miltext.to_text`.
+        ModelError: A source that cannot be read.
+
+    Example:
+        draft = miltext.to_draft("Model.mlpackage", drop_names=True)
     """
     return draft_text(program, Style(dialect, floats, elide), drop_names=drop_names, on_warning=on_warning)
 

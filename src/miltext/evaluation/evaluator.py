@@ -56,26 +56,39 @@ def run(
 ) -> dict[str, Any]:
     """Return the outputs of a model's function for these inputs: numpy arrays by name.
 
-    `model` is a Model, a Program, MIL text (a draft, too) or the path of any of these. `weights` is the folder of the
-    weight files if it is not the model's own. `function` is the function to run; without a `main`, it is the
-    description's default function, or the only one. `compute` is "float32", in which fp16 is computed and then rounded
-    after each operation, or "native", to compute in the declared types.
+    Constants among them are read-only views of the weights; all other arrays are the caller's own, of the declared
+    shape and data type. A string is an array of numpy's strings, a list a Python list, and the probabilities of
+    `classify` a dict.
 
-    `inputs` are arrays by name, or values that numpy converts to an array; for an image, a picture of pillow's, too. An
-    array has a shape that the description allows, and numbers within the declared data type; floats are rounded.
-    `state` has the array of each state, from one call to the next: it is empty at first, when states are zeros, and
-    holds them afterwards, unless the run fails. `seed` makes random operations repeatable.
+    Args:
+        model: MIL text (a draft, too), a path, a Program or a Model.
+        inputs: Arrays by name, or values that numpy converts to an array; for an image, a picture of pillow's, too. An
+            array has a shape that the description allows, and numbers within the declared data type; floats are
+            rounded.
+        function: The function to run; without a `main`, it is the description's default function, or the only one.
+        state: The array of each state, from one call to the next: it is empty at first, when states are zeros, and
+            holds them afterwards, unless the run fails.
+        values: Names of further inner values to return, or "all" for each output of an operation. They all stay in
+            memory. Of a value in a loop, the last one is kept; a block that did not run has none. A name means the
+            value in the function's own block first.
+        seed: A number that makes random operations repeatable.
+        compute: "float32", in which fp16 is computed and then rounded after each operation, or "native", to compute in
+            the declared types.
+        weights: The folder of the weight files if it is not the model's own.
+        allow_nan: Whether inputs may contain NaN or infinity.
 
-    `values` are names of further inner values to return, or "all" for each output of an operation. They all stay in
-    memory. Of a value in a loop, the last one is kept; a block that did not run has none. A name means the value in the
-    function's own block first: an inner block's value of the same name is not returned. Constants among them are
-    read-only views of the weights; all other arrays are the caller's own, of the declared shape and data type. A string
-    is an array of numpy's strings, a list a Python list, and the probabilities of `classify` a dict.
+    Returns:
+        The outputs by name, and the requested values.
 
-    Raise ParseError and ModelError as `load` and `build` do, and WeightsError for weights. Raise MiltextError before
-    anything runs: with all errors that `check` finds; MIL830 for an operation without a rule; MIL831 to MIL835 for
-    inputs and states, MIL835 for NaN or infinity without `allow_nan`; MIL837 for an unknown function or value. Raise
-    MiltextError (MIL838) for an operation without a result.
+    Raises:
+        ParseError: The text is not MIL text.
+        ModelError: A model that cannot be read.
+        WeightsError: MIL30x for weights.
+        MiltextError: All errors that `check` finds; MIL830 for an operation without a rule; MIL831 to MIL835 for inputs
+            and states; MIL837 for an unknown function or value; MIL838 for an operation without a result.
+
+    Example:
+        outputs = miltext.run("Model.mlpackage", {"image": np.zeros((1, 1, 16, 16))})
     """
     evaluator = Evaluator(model, function, weights=weights, compute=compute)
     return evaluator.run(inputs, state=state, values=values, seed=seed, allow_nan=allow_nan)

@@ -15,7 +15,7 @@ from miltext.evaluation.rules import UnfitValues
 from miltext.schema.dtypes import BY_NAME, DType
 from miltext.schema.packing import decode, encode
 from miltext.schema.tensors import literal, tensor_form, tensor_shape
-from miltext.weights.model_weights import LooseFolder
+from miltext.weight_files.model_weights import LooseFolder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -90,8 +90,8 @@ class Border:
         found = [*self._before(self._values[name])]
         new = [each.name for each in found if each.maker is not None]
         if new:
-            requested = " ".join(f"--input {each}" for each in new[:SHOWN])
-            yield Note(f"{listed(new)}, its source, can be: {requested}")
+            named = listed(new[:SHOWN])
+            yield Note(f"{named}, its source, can be one" if len(new) == 1 else f"its sources can be inputs: {named}")
         elif found:
             yield Note(f"it is made of {listed([each.name for each in found])}, which the function takes")
 

@@ -34,7 +34,7 @@ from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.keywords import taking
 from miltext.syntax.names import ARRAYS, opset_text
 from miltext.syntax.recursion import with_room
-from miltext.weights.model_weights import blob_values
+from miltext.weight_files.model_weights import blob_values
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
@@ -56,12 +56,11 @@ class ExtractOptions(WriteOptions):
 
     inputs: Iterable[str] | str = ()
     function: str | None = None
-    stage: str | int | None = None
 
 
 @dataclass(frozen=True)
 class _ExtractRequest(ExtractOptions):
-    model: Source
+    source: Source
     values: Iterable[str] | str
     output: str | os.PathLike[str]
     options: ExtractOptions | None = field(default=None, kw_only=True)
@@ -71,27 +70,40 @@ class _ExtractRequest(ExtractOptions):
 def extract(request: _ExtractRequest) -> list[Diagnostic]:
     """Write the part of a model that computes some `values` from the `inputs`; return the warnings.
 
-    `output` is an `.mlpackage`, `.mlmodel` or `.mlmodelc`; or a `.mil` for a text, which keeps comments and layout of
-    the source; impossible inputs and outputs of a model are then warnings.
+    The part is a model with a single function. Names stay, the description keeps all valid parts, and only used weights
+    are kept. The part contains all writes to a state that it uses. A draft is completed first.
 
-    The part is a model with a single function: `function`, or the only one with all of the values. Its inputs are the
-    `inputs`, with their types, in the sizes of `ranges` or else in sizes derived from the ranges of the model's inputs,
-    and the needed inputs of the function; names stay. The description keeps all valid parts, and only used weights are
-    kept. The part contains all writes to a state that it uses. `stage` selects the model of a pipeline; by default, the
-    model with the values. `weights` locates the weight files that a text names. A draft is completed first. All else,
-    errors included, is as in `miltext.build`.
+    Args:
+        source: MIL text, a path, a Program or a Model.
+        values: The outputs of the part: names, or one name.
+        output: An `.mlpackage`, `.mlmodel` or `.mlmodelc`; or a `.mil` for a text, which keeps comments and layout of
+            the source; impossible inputs and outputs of a model are then warnings.
+        inputs: Values that become inputs, with their types, in the sizes of `ranges` or else in sizes derived from the
+            ranges of the model's inputs. Needed inputs of the function are inputs, too.
+        function: The function with the values.  [the only one with all of them]
+        model: The model in a pipeline.  [the model with the values]
+        weights, ranges, no_loss, force, check, on_change, progress, expect: As in `miltext.build`.
+        options: An `ExtractOptions`, in place of these keywords.
 
-    Raise ModelError: MIL430 for an unknown name, MIL446 for an impossible input, MIL447 for an input that no value
-    needs, MIL448 for an impossible output.
+    Returns:
+        The warnings, as of `miltext.build`.
+
+    Raises:
+        ModelError: MIL430 for an unknown name, MIL446 for an impossible input, MIL447 for an input that no value needs,
+            MIL448 for an impossible output; and the errors of `miltext.build`.
+
+    Example:
+        miltext.extract("Model.mlpackage", "flat_cast_fp16", "Part.mlpackage")
     """
     wanted, function, output = wanted_values(request.values, request.inputs), request.function, Path(request.output)
-    whole = model_of(request.model)
-    source = model_with(whole, wanted, request.stage)
+    whole = model_of(request.source)
+    source = model_with(whole, wanted, request.model)
     if output.suffix.lower() == ".mil":
         return _write_text(source, wanted, function, output, request.force)
     reported: list[Diagnostic] = []
     choices = BuildChoices.of(
         request,
+        model=None,
         original=source if source.kind in WITH_DESCRIPTION else None,
         ranges={**_that_follow(source, wanted, function), **(request.ranges or {})},
         prune_weights=True,
@@ -113,19 +125,19 @@ def _that_follow(source: Model, wanted: Wanted, function: str | None) -> dict[st
     return {name: spell_sizes(sizes) for name, sizes in found.items()}
 
 
-def model_with(whole: Model, wanted: Wanted, stage: str | int | None) -> Model:
+def model_with(whole: Model, wanted: Wanted, place: str | int | None) -> Model:
     """Return the ML Program at a place in a pipeline; without a place, the only one that computes the values, if any.
 
     Raise ModelError as `Model.select` does.
     """
-    if stage is None and whole.is_pipeline:
+    if place is None and whole.is_pipeline:
         found = [
             each.place
             for each in whole.programs()
             if any(makes(function, wanted) for function in Graph(each.model.program).functions.values())
         ]
-        stage = found[0] if len(found) == 1 else None
-    return whole.select(stage)
+        place = found[0] if len(found) == 1 else None
+    return whole.select(place)
 
 
 @with_room

@@ -96,7 +96,7 @@ def top_values(function: Function, opset: str | None = None) -> dict[str, Value]
 
 def _several(wanted: Wanted, functions: list[str]) -> ModelError:
     message = f"the functions {listed(functions)} each have {listed(wanted.names)}"
-    return refusal(codes.IMPOSSIBLE_PART_OUTPUT, message, None, Note("choose one with --function"))
+    return refusal(codes.IMPOSSIBLE_PART_OUTPUT, message, None, Note("choose one of the functions"))
 
 
 def _missing(graph: Graph, wanted: Wanted, values: Mapping[str, set[str]]) -> ModelError:

@@ -47,9 +47,20 @@ _layout = lru_cache(maxsize=4)(Layout)
 def format_text(text: str, *, width: int | None = None, path: str | None = None) -> str:
     """Return MIL text in canonical layout: Apple's, an operation a line; comments, dialect and numbers are kept.
 
-    With `width`, lists of arguments, attributes and inputs in longer lines are broken, an item a line. The text may
-    contain phrases that no Program can hold, such as a `tensor_buffer`. `path` is the name that errors show. Raise
-    ParseError; and MiltextError, for a bug in miltext, rather than lose a comment.
+    Args:
+        text: MIL text or a draft; also phrases that no Program can hold, such as a `tensor_buffer`.
+        width: The number of columns beyond which lists of arguments, attributes and inputs are broken, an item a line.
+        path: The name that errors show.
+
+    Returns:
+        The text.
+
+    Raises:
+        ParseError: The text is not MIL text.
+        MiltextError: A comment would be lost, through a bug in miltext.
+
+    Example:
+        text = miltext.format_text(open("model.mil").read(), width=100)
     """
     try:
         document = _document(text, path, breakable=width is not None)

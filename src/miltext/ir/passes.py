@@ -14,7 +14,20 @@ Pass: TypeAlias = "Callable[[Graph], bool]"
 
 
 def remove_dead(graph: Graph) -> bool:
-    """Remove operations without used outputs and without writes to a state, also in inner blocks."""
+    """Remove operations without used outputs and without writes to a state, also in inner blocks.
+
+    Args:
+        graph: A Graph, which is changed.
+
+    Returns:
+        Whether an operation was removed.
+
+    Raises:
+        GraphError: The graph contradicts itself.
+
+    Example:
+        changed = miltext.remove_dead(miltext.Graph(miltext.parse(text)))
+    """
     changed = False
     for op in reversed([*graph.walk()]):
         if not any(value.uses for value in op.outputs) and not any(written(op)):

@@ -25,7 +25,7 @@ def describe_weight(spelled: str, folder: Path | None) -> str | None:
     any.
     """
     from miltext.parsing.parser import parse_value
-    from miltext.weights.model_weights import BlobFolder
+    from miltext.weight_files.model_weights import BlobFolder
 
     if "BLOBFILE" not in spelled:
         return None
@@ -52,8 +52,8 @@ def describe_weight(spelled: str, folder: Path | None) -> str | None:
 @lru_cache(maxsize=256)
 def _summary(path: Path, offset: int, _changed: int) -> str:
     """Least, greatest and mean value of a record, in words, at a time; for a long record, of its beginning."""
-    from miltext.weights.blob_storage import BlobFile
-    from miltext.weights.statistics import statistics
+    from miltext.weight_files.blob_storage import BlobFile
+    from miltext.weight_files.statistics import statistics
 
     with BlobFile(path) as file:
         blob = file.blob(offset)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import PrintError, codes
 from miltext.files.refusals import WeightsError
 from miltext.syntax.programs import own_copy
-from miltext.weights.blob_storage import ALIGNMENT, Blob, BlobFile, BlobWriter, aligned
-from miltext.weights.model_weights import BlobFolder, blob_values
-from miltext.weights.paths import resolve
+from miltext.weight_files.blob_storage import ALIGNMENT, Blob, BlobFile, BlobWriter, aligned
+from miltext.weight_files.model_weights import BlobFolder, blob_values
+from miltext.weight_files.paths import resolve
 
 if TYPE_CHECKING:
     from miltext.files.writing import Progress

@@ -23,7 +23,7 @@ from miltext.merging.trees import NotFound, Trees, require_same, trees
 from miltext.models.manifest import MANIFEST
 from miltext.models.overlays import NAMES
 from miltext.review.git import DRIVER
-from miltext.weights.paths import MODEL_PATH
+from miltext.weight_files.paths import MODEL_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

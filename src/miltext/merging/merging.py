@@ -40,9 +40,24 @@ class Triple(NamedTuple):
 def merge_texts(base: str, ours: str, theirs: str, markers: Markers | None = None) -> Merged:
     """Return the text with the changes of ours and of theirs since a base, statement by statement.
 
-    The text is ours' with theirs' changes: comments, layout and line ends are kept. An empty base means that there is
-    none: items that both added under one name must be equal. Raise ParseError for a version that is not MIL text, with
-    its name as the path. Raise TypeError for a value that is not text.
+    The text is ours' with theirs' changes: comments, layout and line ends are kept.
+
+    Args:
+        base: The text that both began with. An empty base means that there is none: items that both added under one
+            name must be equal.
+        ours: One changed text.
+        theirs: The other changed text.
+        markers: The names of the sides in the markers of a conflict.
+
+    Returns:
+        The merged text and the number of its conflicts.
+
+    Raises:
+        ParseError: A version is not MIL text; its name is the path.
+        TypeError: A value is not text.
+
+    Example:
+        merged = miltext.merge_texts(text, text.replace("hidden", "h"), text.replace("tanh", "relu"))
     """
     for text in (base, ours, theirs):
         require_text(text)

@@ -40,7 +40,7 @@ from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.wire import wire_of
 from miltext.syntax.literals import quote
-from miltext.weights.paths import resolve
+from miltext.weight_files.paths import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -27,7 +27,7 @@ from miltext.merging.models import MergedModel, resolve_models
 from miltext.merging.trees import Commits, NotFound, Trees, files_in, fits, is_named, stopped_at
 from miltext.models.manifest import MANIFEST
 from miltext.review.repository import Repository
-from miltext.weights.paths import MODEL_PATH
+from miltext.weight_files.paths import MODEL_PATH
 
 SIDES = {"ours": 1, "theirs": 2}
 """The sides from which a package can be taken, with their versions."""

@@ -63,7 +63,7 @@ def compact_pieces(
     unreadable weight, or call `on_unread` with it and show its place; and the errors of `compact`. `progress` gets the
     number of bytes of weights that were read.
     """
-    from miltext.weights.printing import DigestPrinter, Digests
+    from miltext.weight_files.printing import DigestPrinter, Digests
 
     folder = model.model_path
     digests = Digests(folder, on_unread, progress) if folder else None

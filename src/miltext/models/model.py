@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from miltext.schema.function_io import Interface
     from miltext.schema.proto import Metadata, ModelDescription, Program
     from miltext.schema.proto import Model as Spec
-    from miltext.weights.model_weights import Weights
+    from miltext.weight_files.model_weights import Weights
 
 
 class Stage(NamedTuple):
@@ -140,7 +140,7 @@ class Model(ABC):
     @cached_property
     def weights(self) -> Weights:
         """The weights by name or by Value, as numpy arrays; each is read at its first use."""
-        from miltext.weights.model_weights import Weights
+        from miltext.weight_files.model_weights import Weights
 
         return Weights(self.program, self.model_path)
 

@@ -11,14 +11,14 @@ from miltext.schema.proto import Value
 from miltext.schema.tensors import literal
 from miltext.schema.walk import inner_values
 from miltext.syntax.literals import quote
-from miltext.weights.paths import resolve
+from miltext.weight_files.paths import resolve
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from miltext.schema.proto import NamedValueType
     from miltext.schema.tensors import Tensor
-    from miltext.weights.blob_storage import Blob, BlobFile
+    from miltext.weight_files.blob_storage import Blob, BlobFile
 
 _SHORT = 128
 """The greatest number of bytes of a value that is cached by its wire."""
@@ -113,7 +113,7 @@ class ProgramContents:
         return all(self.blob(each) for each in inner_values(value) if each.HasField("blobFileValue"))
 
     def _open(self, name: str) -> BlobFile | None:
-        from miltext.weights.blob_storage import BlobFile
+        from miltext.weight_files.blob_storage import BlobFile
 
         if self.model_path is None:
             self.unread[quote(name)] = "the folder of the model is not known"

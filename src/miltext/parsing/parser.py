@@ -39,8 +39,20 @@ FAILURES = (SyntaxFailure, LoweringError, RecursionError, TooDeep)
 def parse(text: str, *, into: M | None = None, path: str | None = None) -> Program | M:
     """Return the Program that MIL text spells.
 
-    `into` is a message to clear and fill instead of a new one; coremltools' own `MIL_pb2.Program` will do. `path` is
-    the name that errors show. Raise ParseError, and leave `into` unchanged; raise TypeError if `into` is not a Program.
+    Args:
+        text: MIL text with all types; `miltext.infer_draft` completes a draft.
+        into: A message to clear and fill instead of a new one; coremltools' own `MIL_pb2.Program` will do.
+        path: The name that errors show.
+
+    Returns:
+        A new Program, or `into`.
+
+    Raises:
+        ParseError: The text is not MIL text; `into` is unchanged.
+        TypeError: `text` is not a string, or `into` is not a Program.
+
+    Example:
+        program = miltext.parse(open("model.mil").read())
     """
     if into is None:
         return Program.FromString(lower(text, path))
@@ -76,7 +88,20 @@ def lower(text: str, path: str | None = None, lowering: Lowering | None = None, 
 
 @with_room
 def parse_value(text: str) -> Value:
-    """Return the Value that a type and a literal spell, such as `int32(1)`. Raise ParseError."""
+    """Return the Value that a type and a literal spell.
+
+    Args:
+        text: A type and a literal, such as `int32(1)`.
+
+    Returns:
+        A message `CoreML.Specification.MILSpec.Value`.
+
+    Raises:
+        ParseError: The text is no such value.
+
+    Example:
+        value = miltext.parse_value("tensor<fp16, [2]>([0.5, 1])")
+    """
     return Value.FromString(lower(text, rule="value"))
 
 

@@ -42,7 +42,21 @@ class SourceMap:
 
 
 def parse_with_source(text: str, *, path: str | None = None) -> tuple[Program, SourceMap]:
-    """Return the Program of a text, and the places of its messages. Raise ParseError, as `parse` does."""
+    """Return the Program of a text, and the places of its messages.
+
+    Args:
+        text: MIL text with all types.
+        path: The name that errors show.
+
+    Returns:
+        The Program, and a `SourceMap` from its messages to spans of the text.
+
+    Raises:
+        ParseError: The text is not MIL text.
+
+    Example:
+        program, places = miltext.parse_with_source(open("model.mil").read())
+    """
     program = parse(text, path=path)
     traced = parse_tree(text, path)
     spans = {place: phrase.span for place, phrase in phrases_by_path(traced.root)}

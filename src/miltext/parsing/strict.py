@@ -38,7 +38,17 @@ UNPROVEN_TOKENS = {
 def strict_findings(text: str) -> list[Diagnostic]:
     """Return errors for parts that only miltext accepts, and warnings for unproven parts, in the order of the text.
 
-    Raise ParseError if the text does not parse.
+    Args:
+        text: MIL text.
+
+    Returns:
+        The findings; none for a text in the syntax of Apple's compiler.
+
+    Raises:
+        ParseError: The text does not parse.
+
+    Example:
+        findings = miltext.strict_findings(open("model.mil").read())
     """
     trace = parse_tree(text)
     found = [_unproven("a `/* */` comment", span) for span in trace.comments if text.startswith("/*", span.start)]

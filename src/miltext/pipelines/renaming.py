@@ -198,7 +198,7 @@ def _unknown(name: str, there: set[str], spec: Spec, place: PipelinePlace) -> Mo
     for index, model in enumerate(stages(spec)):
         if name in (*_own_names(model), *(each.name for each in connections(model))):
             inner = place.inside(spec, index)
-            notes.append(Note(f"it is inside {inner}: choose this model with --model {inner.path}"))
+            notes.append(Note(f"it is inside {inner}: choose this model in the pipeline"))
     return refusal(codes.UNKNOWN_NAME, f"unknown {noun} `{name}`", None, *notes)
 
 

@@ -37,13 +37,30 @@ def to_text(
 ) -> str:
     """Return MIL text that reads back as this Program.
 
-    `dialect` is the version of the language, `1.0` or `1.3`; `floats` is `hex`, as Apple prints them, or `decimal`.
-    Literals of more than `elide` elements are left out, and such a text does not read back. `program` may be any
-    message of the full name `CoreML.Specification.MILSpec.Program`, coremltools' too. Raise PrintError where the
-    Program has fields outside the schema, is nested too deeply or, if `strict`, cannot be expressed in Apple's syntax.
+    Args:
+        program: Any source; in this module, a message of the full name `CoreML.Specification.MILSpec.Program`.
+        dialect: The version of the language, `1.0` or `1.3`.
+        floats: `hex`, as Apple prints them, or `decimal`.
+        elide: The most elements of a literal; longer ones are left out, and such a text does not read back.
+        strict: Whether to refuse constructs outside Apple's syntax.
+        as_coremlc: Whether to print as Apple's compiler does, `miltext.printing.coremlc.as_coremlc`, which also
+            describes the last arguments. Dialect, floats and elision cannot be chosen then.
+        specification_version: The version of the model.
+        description: The description of the model.
+        versions: The stated versions of the compiler.
+        on_warning: A function that gets warnings about unproven parts.
 
-    With `as_coremlc`, the text has the form of Apple's compiler: `miltext.printing.coremlc.as_coremlc` describes it and
-    the other arguments. Dialect, floats and elision cannot be chosen then.
+    Returns:
+        The text.
+
+    Raises:
+        PrintError: The Program has fields outside the schema, is nested too deeply or, if `strict`, cannot be expressed
+            in Apple's syntax.
+        ModelError: A source that cannot be read.
+        ValueError: Another dialect or form of floats, or options that cannot be combined.
+
+    Example:
+        text = miltext.to_text("Model.mlpackage", elide=16)
     """
     style = Style(dialect, floats, elide, strict)
     if not as_coremlc:

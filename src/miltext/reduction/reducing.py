@@ -67,17 +67,29 @@ def reduce(
 ) -> Reduction:
     """Return the smallest part of a model on which a test still passes.
 
-    `test` gets each Candidate, which has a `program`, a `path` of its file of the `kind` ("mil", "mlpackage", "mlmodel"
-    or "mlmodelc"; by default the model's), and a `model` to run; it returns whether the fault still occurs. It should
-    always return the same for the same model, and is called by `jobs` threads at once, and at most `max_tests` times;
-    candidates with new errors are not tested. `ranges` are sizes of inputs with a `?`, as in `miltext.build`, for a
-    model that does not state them. `on_progress` is called with the best candidate so far, and the number of tests,
-    whenever that grew.
-
     No single operation, input or output of the result can be left out; after that, constants become zeros, and
-    attributes and metadata are removed, if the test still passes. Raise ModelError (MIL486) if the test does not pass
-    on the model itself, ValueError for another `kind`, any error of the test, and ParseError and ModelError as
-    `miltext.run`.
+    attributes and metadata are removed, if the test still passes. Candidates with new errors are not tested.
+
+    Args:
+        model: MIL text, a path, a Program or a Model.
+        test: A function of a Candidate, which has a `program`, a `path` of its file and a `model` to run; it returns
+            whether the fault still occurs, always the same for the same model.
+        kind: The kind of the file: "mil", "mlpackage", "mlmodel" or "mlmodelc".  [the model's]
+        jobs: The number of threads that call the test.
+        max_tests: The most calls of the test.
+        ranges: Sizes of inputs with a `?`, as in `miltext.build`, for a model that does not state them.
+        on_progress: A function that gets the best candidate so far, and the number of tests, whenever that grew.
+
+    Returns:
+        The original, the best candidate and the number of tests.
+
+    Raises:
+        ModelError: MIL486 if the test does not pass on the model itself, and a model that cannot be read.
+        ParseError: The text is not MIL text.
+        ValueError: Another `kind`.
+
+    Example:
+        small = miltext.reduce("Model.mlpackage", lambda candidate: "softmax" in str(candidate.program)).program
     """
     source = OriginalModel(model, ranges)
     return reduce_source(source, test, kind=kind, jobs=jobs, max_tests=max_tests, on_progress=on_progress)

@@ -24,7 +24,7 @@ from miltext.printing.printing import to_text
 from miltext.schema.function_io import interfaces
 from miltext.schema.types import TensorType, read_type
 from miltext.schema.wire import wire_of
-from miltext.weights.model_weights import BlobFolder, LooseFolder, blob_values
+from miltext.weight_files.model_weights import BlobFolder, LooseFolder, blob_values
 
 if TYPE_CHECKING:
     from miltext.containers.sources import Source

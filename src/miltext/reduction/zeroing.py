@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from miltext.schema.proto import Program
 from miltext.schema.tensors import Literal, literal, tensor_form
 from miltext.schema.walk import values
-from miltext.weights.usage import value_size
+from miltext.weight_files.usage import value_size
 
 if TYPE_CHECKING:
     from miltext.schema.walk import Held

@@ -24,8 +24,8 @@ the operations whose descriptions contain these words.
 - The examples are drafts of the opset that they name: `miltext ops NAME --example` prints the example of an operation,
   and `miltext infer` adds its types.
 
-`miltext ops --json` writes a list of records, also for one operation, and `miltext.operations(*words, opset=None,
-family=None)` returns them. Keys of a record:
+`miltext ops --json` writes an object whose `operations` are records, also of one operation, and
+`miltext.operations(*words, opset=None, family=None)` returns them. Keys of a record:
 
 - `name`, `family` and `description`;
 - `opset`, of the version shown; `versions`, the opsets of all versions; `since`, the first of these;

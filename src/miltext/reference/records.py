@@ -1,4 +1,4 @@
-"""Operations as records: the output of `miltext ops --json`."""
+"""Operations as records, as in the output of `miltext ops --json`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,19 @@ def operations(*words: str, opset: str | None = None, family: str | None = None)
     """Return a record of each operation that the words name, or else of each operation whose texts contain all words;
     without words, of all operations.
 
-    Only operations of the given family and opset are returned, in the opset's version or else the newest. The records
-    are those of `miltext ops --json`. Raise ValueError for an unknown word, with a suggestion.
+    Args:
+        words: Names of operations, or words of their descriptions.
+        opset: An opset such as `ios17`, whose operations and versions are returned.  [the newest]
+        family: A family such as `pooling`, whose operations are returned.
+
+    Returns:
+        The records, as in `miltext ops --json`.
+
+    Raises:
+        ValueError: An unknown word, opset or family, with a suggestion.
+
+    Example:
+        names = [each["name"] for each in miltext.operations("matrix", "product")]
     """
     found = find(words, opset, family)
     return [record(entry, found.opset) for entry in found.entries]

@@ -26,8 +26,8 @@ from miltext.files.writing import MODEL_FOLDERS
 from miltext.models.manifest import MANIFEST
 from miltext.review.repository import SUBMODULE, Repository, RepositoryFiles, Snapshot, WorkingTree, parents
 from miltext.review.sidecar import is_sidecar
-from miltext.weights.model_weights import blob_values
-from miltext.weights.paths import MODEL_PATH
+from miltext.weight_files.model_weights import blob_values
+from miltext.weight_files.paths import MODEL_PATH
 
 if TYPE_CHECKING:
     from miltext.models.model import Model

@@ -93,7 +93,7 @@ def _compact(model: Model, progress: Progress | None) -> Iterable[str]:
 def _full(model: Model, progress: Progress | None) -> Iterable[str]:
     if model.model_path is None:
         return pieces(model.program)
-    from miltext.weights.printing import DigestPrinter, Digests
+    from miltext.weight_files.printing import DigestPrinter, Digests
 
     return [*DigestPrinter(Digests(model.model_path, progress=progress)).program(own_copy(model.program)), "\n"]
 
@@ -101,7 +101,7 @@ def _full(model: Model, progress: Progress | None) -> Iterable[str]:
 def _draft(model: Model, progress: Progress | None) -> Iterable[str]:
     from miltext.drafting.writing import draft_text
     from miltext.models.compact import READABLE
-    from miltext.weights.printing import Digests
+    from miltext.weight_files.printing import Digests
 
     digests = Digests(model.model_path, progress=progress) if model.model_path else None
     return [draft_text(model.program, READABLE, spell=digests)]

@@ -193,7 +193,7 @@ def _json(data: bytes, shown: Callable[[Json], Json]) -> Iterator[str]:
 
 def _weights(path: Path) -> Iterator[str]:
     from miltext.schema.tensors import digest_of_pieces
-    from miltext.weights.blob_storage import BlobFile
+    from miltext.weight_files.blob_storage import BlobFile
 
     with BlobFile(path) as file:
         yield f"{'offset':>12} {'type':<8} {'elements':>12} digest\n"

@@ -75,9 +75,19 @@ def grammar_file(name: str = "mil.lark") -> pathlib.Path:
 def lark_parser(start: str | Sequence[str] = "program", **options: Any) -> Lark:
     """Return a Lark parser of MIL text, made from the rules of `mil.lark`.
 
-    Its trees contain all tokens, and None for an absent optional phrase, so no part of a text is lost. `options` are
-    the options of `lark.Lark`: `propagate_positions`, `transformer`, `parser="earley"`, `keep_all_tokens=False` and so
-    on. With several start symbols, name one in each call of `parse`.
+    Args:
+        start: The rule of a whole text, or several, of which each call of `parse` names one.
+        options: The options of `lark.Lark`: `propagate_positions`, `transformer`, `parser="earley"`,
+            `keep_all_tokens=False` and so on.
+
+    Returns:
+        A parser whose trees contain all tokens, and None for an absent optional phrase: no part of a text is lost.
+
+    Raises:
+        lark.exceptions.ConfigurationError: Options that Lark refuses.
+
+    Example:
+        tree = miltext.lark_parser().parse(text)
     """
     return _parser_of("mil.lark", start, options)
 

@@ -88,7 +88,7 @@ def _with_digests(program: Program, folder: Path | None, style: Style) -> str:
             "the weights of a Program without its model cannot be digested: give the model, as miltext.load reads it, "
             "or digest_weights=False to pin only the places of its weights"
         )
-    from miltext.weights.printing import DigestPrinter, Digests
+    from miltext.weight_files.printing import DigestPrinter, Digests
 
     return "".join([*DigestPrinter(Digests(folder), style).program(program), "\n"])
 

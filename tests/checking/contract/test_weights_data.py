@@ -28,7 +28,7 @@ from miltext.schema.dtypes import BY_NAME, BY_NUMBER
 from miltext.schema.proto import Model, Value
 from miltext.schema.tensors import CHUNK
 from miltext.schema.walk import is_compressed, values
-from miltext.weights.blob_storage import BlobWriter
+from miltext.weight_files.blob_storage import BlobWriter
 
 SIZE = CHUNK + 8
 

@@ -17,7 +17,7 @@ from support.whole_models import TORCH, WHOLE, whole
 
 from miltext.containers.opening import open_model
 from miltext.diagnostics import codes
-from miltext.weights.model_weights import blob_values
+from miltext.weight_files.model_weights import blob_values
 
 MISSING = codes.MISSING_WEIGHTS
 

@@ -13,8 +13,8 @@ from support.contradictions.contradicted import Case, Inapplicable, contradictio
 
 from miltext.schema.dtypes import BY_BLOB
 from miltext.schema.walk import Held
-from miltext.weights.blob_storage import BlobFile
-from miltext.weights.model_weights import blob_values
+from miltext.weight_files.blob_storage import BlobFile
+from miltext.weight_files.model_weights import blob_values
 
 FITS = "each weight is a record of its type and length"
 FORMAT = "StorageFormat.hpp: the layout of blob storage version 2"

@@ -13,7 +13,7 @@ from miltext.compiled.metadata_json import FILE_NAME as METADATA_JSON
 from miltext.models.manifest import DATA, MANIFEST, WEIGHTS, items, model_file
 from miltext.models.overlays import FEATURES, METADATA
 from miltext.schema.proto.kinds import PROGRAM
-from miltext.weights.model_weights import blob_values
+from miltext.weight_files.model_weights import blob_values
 
 if TYPE_CHECKING:
     from miltext.building.new_model import NewModel

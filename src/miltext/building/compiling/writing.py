@@ -32,8 +32,8 @@ from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.stamps import BUILD_INFO
 from miltext.schema.value_builders import immediate
-from miltext.weights.model_weights import blob_values
-from miltext.weights.paths import MODEL_PATH
+from miltext.weight_files.model_weights import blob_values
+from miltext.weight_files.paths import MODEL_PATH
 
 if TYPE_CHECKING:
     from miltext.building.choices import BuildChoices

@@ -14,7 +14,7 @@ from miltext.diagnostics import Diagnostic, codes, warning
 from miltext.diagnostics.wording import listed
 from miltext.models.manifest import DATA, MANIFEST
 from miltext.models.overlays import NAMES, SIDES, spelled
-from miltext.weights.paths import suspicion
+from miltext.weight_files.paths import suspicion
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,9 +20,9 @@ from miltext.diagnostics.wording import listed
 from miltext.files.refusals import WeightsError
 from miltext.parsing.lowering.left_out import MARK
 from miltext.schema.tensors import tensor_dtype, tensor_shape
-from miltext.weights.blob_storage import ALIGNMENT, RecordFile, aligned, place_fault, unlike
-from miltext.weights.model_weights import BlobFolder, blob_values
-from miltext.weights.paths import suspicion
+from miltext.weight_files.blob_storage import ALIGNMENT, RecordFile, aligned, place_fault, unlike
+from miltext.weight_files.model_weights import BlobFolder, blob_values
+from miltext.weight_files.paths import suspicion
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import Value
     from miltext.schema.walk import Held
-    from miltext.weights.blob_storage import Record
+    from miltext.weight_files.blob_storage import Record
 
 _MOST_NAMED = 3
 """How many values a finding names."""
@@ -167,7 +167,7 @@ def _refused(failure: WeightsError, users: Users) -> Diagnostic:
     code = codes.MISSING_WEIGHTS if reason.code in absent else codes.DAMAGED_WEIGHTS
     made = error(code, f"{reason.message} ({users(None)})", None, *reason.notes)
     if reason.code == codes.MISSING_WEIGHT_FILE:
-        way = f"{codes.TABLE[reason.code].way_out}; `--ignore {code}` checks a copy that is kept without its weights"
+        way = f"{codes.TABLE[reason.code].way_out}; ignore {code} to check a copy that is kept without its weights"
         made = made._replace(notes=(Note(way),))
     return made
 

@@ -19,14 +19,14 @@ from miltext.diagnostics import Diagnostic, MiltextError, codes
 from miltext.diagnostics.wording import listed
 from miltext.files.writing import WITH_DESCRIPTION
 from miltext.schema.dtypes import GREATEST_HALF
-from miltext.weights.model_weights import FEWEST, small_weights
+from miltext.weight_files.model_weights import FEWEST, small_weights
 
 if TYPE_CHECKING:
     from miltext.files.writing import Progress
     from miltext.models.model import Model, Stage
     from miltext.schema.packing import Array
     from miltext.schema.tensors import Tensor
-    from miltext.weights.model_weights import Weight
+    from miltext.weight_files.model_weights import Weight
 
 _MOST_NAMED = 3
 """How many weights a finding names."""

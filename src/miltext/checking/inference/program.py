@@ -112,6 +112,19 @@ def infer_types(program: proto.Program) -> list[Inference]:
 
     Users of an output get its declared type, or its inferred type where it declares none. If the two contradict each
     other, users get only their common part, so that a wrong type is reported once.
+
+    Args:
+        program: Any source; in this module, a Program.
+
+    Returns:
+        An `Inference` for each operation.
+
+    Raises:
+        ModelError: A source that cannot be read.
+        ParseError: The text is not MIL text.
+
+    Example:
+        inferred = miltext.infer_types("model.mil")
     """
     return Walk(StatedGraph(program)).program()
 

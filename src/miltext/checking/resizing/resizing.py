@@ -19,7 +19,7 @@ from miltext.ir.parts import literal_of
 from miltext.parsing.parser import parse_value
 from miltext.schema.paths import Key
 from miltext.schema.types import TensorType, read_type, spelled
-from miltext.weights.model_weights import Weights
+from miltext.weight_files.model_weights import Weights
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, MutableMapping, Sequence

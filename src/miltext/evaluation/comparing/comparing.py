@@ -39,21 +39,39 @@ class _CompareRequest(CompareOptions):
 def compare(request: _CompareRequest) -> Comparison:
     """Run two programs on the same inputs, and return the distances of the values of `b` from those of `a`.
 
-    Each program is the path of a model, a Model, a Program, or MIL text. Their values are paired as `diff` pairs them,
-    so that renamed values, another order and inserted operations do not matter. With `against` instead of `b`, values
-    of `a`, outputs or inner ones, are compared with the arrays of these names, for example from a device or another
-    framework.
+    Their values are paired as `diff` pairs them, so that renamed values, another order and inserted operations do not
+    matter.
 
-    `inputs` are named as in `a`, or else as in `b`. Without `inputs`, or with a `seed` for missing ones, they are
-    random; the seed also applies to random operations. `state` contains the initial states, and `runs` is the number of
-    runs of the two programs, each with the states of the run before and other random inputs. `min_snr` is the ratio in
-    dB below which a value is too far: if it is None, 80 where both come from fp32 alone, 50 where both come from fp16
-    or less, and 40 where only one does, or comes from compressed weights; arrays count as fp32, unless they are fp16.
-    `compute` and `allow_nan` are as in `run`, and so is `weights`, but not for packages and compiled models, which have
-    their own; `progress` is called for each operation.
+    Args:
+        a: MIL text, a path, a Program or a Model.
+        b: The other program, of any source.
+        inputs: Arrays named as in `a`, or else as in `b`. Without them, or with a `seed` for missing ones, they are
+            random.
+        against: In place of `b`, the arrays of values of `a`, outputs or inner ones, for example from a device or
+            another framework.
+        function: The function to run.
+        min_snr: The ratio in dB below which a value is too far.  [80 where both come from fp32 alone, 50 where both
+            come from fp16 or less, and 40 where only one does, or comes from compressed weights; arrays count as fp32,
+            unless they are fp16]
+        seed: The seed of random inputs and operations.
+        state: The initial states.
+        runs: The number of runs, each with the states of the run before and other random inputs.
+        compute: As in `miltext.run`.
+        weights: As in `miltext.run`, but not for packages and compiled models, which have their own.
+        allow_nan: As in `miltext.run`.
+        progress: A function that is called for each operation.
+        options: A `CompareOptions`, in place of these keywords.
 
-    Raise MiltextError for a program that cannot be run, for wrong inputs (MIL842 if the inputs of the two models
-    differ), and if nothing can be compared (MIL843, MIL844); OSError for files.
+    Returns:
+        The comparison: `ok`, and the distance of each value.
+
+    Raises:
+        MiltextError: A program that cannot be run, wrong inputs (MIL842 if the inputs of the two models differ), or
+            nothing to compare (MIL843, MIL844).
+        OSError: A file cannot be read.
+
+    Example:
+        same = miltext.compare("Old.mlpackage", "New.mlpackage", seed=0).ok
     """
     _require(request)
     require_seed(request.seed)

@@ -428,7 +428,7 @@ class Elided(Raw):
         super().__init__(children)
         self.message = (
             f"this literal of {shown(children[2])} elements was left out when the text was printed; "
-            "print without --elide to include it"
+            "print the text with all literals to include it"
         )
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from miltext.schema.dtypes import packed_size
 from miltext.schema.tensors import tensor_form
-from miltext.weights.blob_storage import ALIGNMENT, aligned
-from miltext.weights.model_weights import blob_values
+from miltext.weight_files.blob_storage import ALIGNMENT, aligned
+from miltext.weight_files.model_weights import blob_values
 
 if TYPE_CHECKING:
     from miltext.schema.proto import Program, Value

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from miltext.schema.dtypes import DType
-    from miltext.weights.blob_storage import BlobFile
+    from miltext.weight_files.blob_storage import BlobFile
 
 HEAD = 1 << 12
 """The bytes at the beginning of a record that distinguish most records of one type and size."""

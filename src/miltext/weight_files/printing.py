@@ -11,14 +11,14 @@ from miltext.files.refusals import WeightsError
 from miltext.printing.printer import Printer
 from miltext.printing.tensors import PLAIN, Style
 from miltext.syntax.programs import own_copy
-from miltext.weights.model_weights import BlobFolder, blob_values
-from miltext.weights.statistics import statistics
+from miltext.weight_files.model_weights import BlobFolder, blob_values
+from miltext.weight_files.statistics import statistics
 
 if TYPE_CHECKING:
     from miltext.files.writing import Progress
     from miltext.printing.printer import Lines, TypeText
     from miltext.schema.proto import Message, Operation, Program, Value
-    from miltext.weights.blob_storage import Blob
+    from miltext.weight_files.blob_storage import Blob
 
 Spell: TypeAlias = "Callable[[Value], str | None]"
 """A function that spells a value in a weight file in place of the file and the offset."""

@@ -16,8 +16,8 @@ from miltext.files.refusals import WeightsError, refusal
 from miltext.schema.dtypes import packed_size
 from miltext.schema.tensors import literal, tensor_dtype, tensor_form, tensor_shape
 from miltext.schema.walk import Held, is_compressed, values
-from miltext.weights.blob_storage import ALIGNMENT, Blob, BlobFile
-from miltext.weights.paths import MODEL_PATH, resolve
+from miltext.weight_files.blob_storage import ALIGNMENT, Blob, BlobFile
+from miltext.weight_files.paths import MODEL_PATH, resolve
 
 if TYPE_CHECKING:
     import numpy.typing as npt
