@@ -45,9 +45,12 @@ def made_of_the_lexer() -> dict[Path, Callable[[], str]]:
     }
 
 
-def files() -> Iterator[tuple[Path, str]]:
+def files() -> Iterator[tuple[Path, str | bytes]]:
     """Yield the keywords, and the files that are made from the lexer, which reads the keywords."""
+    from generator.icon import icon
+
     yield Path(KEYWORDS_FILE), keywords()
+    yield EDITORS / "vscode" / "icon.png", icon()
     yield from ((path, make()) for path, make in made_of_the_lexer().items())
 
 
