@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 import zipfile
 from base64 import urlsafe_b64encode
@@ -84,6 +85,19 @@ WATCH = """() => {
 
 
 # ---- findings
+
+
+def test_no_pane_is_blank_before_python_runs() -> None:
+    page = (ROOT / "website" / "playground" / "page" / "index.html").read_text(encoding="utf-8")
+    before = {part: re.findall(rf'id="{part}"[^>]*><p class="quiet">([^<]+)', page) for part in ("editor", "pane")}
+    assert before == {
+        "editor": ["The editor is loading."],
+        "pane": ["Python is starting in this page. The first findings take a few seconds."],
+    }
+
+
+def test_the_editor_replaces_the_notice_that_it_loads(desktop: Driver) -> None:
+    assert desktop.page.locator("#editor > *").count() == 1
 
 
 def test_a_mistake_is_found_and_fixed_by_a_click(desktop: Driver) -> None:

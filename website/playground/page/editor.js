@@ -16,6 +16,7 @@ export class Editor {
     const heard = EditorView.updateListener.of((update) => update.docChanged && onEdit());
     const keys = keymap.of([...lintKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap]);
     const extensions = [SHARED, history(), highlightActiveLine(), mil, keys, heard, named(label)];
+    parent.replaceChildren(); // the page says there that this is loading
     this.view = new EditorView({ parent, state: EditorState.create({ extensions }) });
   }
 
