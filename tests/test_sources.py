@@ -253,3 +253,23 @@ def test_results_show_themselves(tmp_path: Path) -> None:
 def test_a_difference_is_true_if_there_is_one() -> None:
     assert not miltext.diff(TEXT, TEXT)
     assert miltext.diff(TEXT, TEXT.replace("tanh", "relu"))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda path: miltext.rename(TEXT, 1, "g", path), TypeError, "a name is a string, not int"),  # type: ignore[arg-type]
+        (lambda path: miltext.rename(TEXT, "h", None, path), TypeError, "a name is a string, not NoneType"),  # type: ignore[arg-type]
+        (lambda path: miltext.expose(TEXT, ["h", 2], path), TypeError, "a name is a string, not int"),  # type: ignore[list-item]
+        (lambda path: miltext.expose(TEXT, [], path), ValueError, "no value is named"),
+        (lambda path: miltext.reshape(TEXT, {}, path), ValueError, "no sizes are given"),
+        (lambda path: miltext.reshape(TEXT, ["x"], path), TypeError, "`sizes` of reshape() is a mapping"),  # type: ignore[arg-type]
+    ],
+)
+def test_wrong_names_and_sizes_are_refused(
+    call: Callable[[Path], object], error: type[Exception], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(error) as refused:
+        call(tmp_path / "Out.mlpackage")
+    assert words in str(refused.value)
+    assert [*tmp_path.iterdir()] == []

@@ -71,7 +71,7 @@ def test_a_model_in_a_pipeline_on_standard_input(selection: int | str) -> None:
 def test_a_pipeline_lists_an_existing_part(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mlmodel", nested().SerializeToString())
     lines = ['0 "prepare": neuralNetwork', '1 "1": mlProgram', '2 "more": pipelineClassifier', '2/0 "deep": mlProgram']
-    with refused("MIL257", "a pipeline of 4 models", *lines, "3: mlProgram", "--model"):
+    with refused("MIL257", "a pipeline of 4 models", *lines, "3: mlProgram", "choose a model by its index or name"):
         load(path)
     with refused("MIL257", "a pipeline of 1 model,", '0 "deep"'):
         load(path, "2")

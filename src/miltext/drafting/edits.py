@@ -91,6 +91,7 @@ def rename(request: _RenameRequest) -> list[Diagnostic]:
     Raises:
         ModelError: MIL430 for an unknown name, MIL431 for a name in use, MIL426 for a name that is no identifier,
             unless `check=False`; and the errors of `miltext.build`.
+        TypeError: A name that is not a string.
         ValueError: `function` for a pipeline as a whole.
 
     Example:
@@ -121,6 +122,8 @@ def expose(request: _ExposeRequest) -> list[Diagnostic]:
     Raises:
         ModelError: MIL430 for an unknown name, MIL432 for a value that cannot be an output, MIL426 for a name that is
             no identifier, unless `check=False`; and the errors of `miltext.build`.
+        TypeError: A name that is not a string.
+        ValueError: No values.
 
     Example:
         miltext.expose("Model.mlpackage", ["conv_3", "relu_3"], "Probed.mlpackage")
@@ -154,6 +157,7 @@ def reshape(request: _ReshapeRequest) -> list[Diagnostic]:
             new sizes (MIL492).
         ModelError: MIL430 for an unknown input, MIL434 for unreadable sizes, MIL435 for impossible ones; and the
             errors of `miltext.build`.
+        ValueError: No sizes.
 
     Example:
         miltext.reshape("Model.mlpackage", {"image": [1, 3, 256, 256]}, "Out.mlpackage")
@@ -187,6 +191,7 @@ def is_of_pipeline(whole: Model, place: str | int | None) -> bool:
 
 def renamed(whole: Model, old: str, new: str, output: Path, options: EditOptions) -> Written:
     """Write a model as `rename` does."""
+    _require_names(old, new)
     if not is_of_pipeline(whole, options.model):
         edit = partial(editing.rename, old=old, new=new, function=options.function, any_name=not options.check)
         return edited(whole, output, edit, options)
@@ -195,9 +200,19 @@ def renamed(whole: Model, old: str, new: str, output: Path, options: EditOptions
     return Written(whole, build_as_chosen(whole, output, BuildChoices.of(options, renames={old: new})))
 
 
+def _require_names(*names: object) -> None:
+    """Raise TypeError for a name that is not a string."""
+    for each in names:
+        if not isinstance(each, str):
+            raise TypeError(f"a name is a string, not {type(each).__name__}")
+
+
 def exposed(whole: Model, values: Iterable[str] | str, output: Path, options: EditOptions) -> Written:
     """Write a model as `expose` does."""
     names = [values] if isinstance(values, str) else [*values]
+    _require_names(*names)
+    if not names:
+        raise ValueError("no value is named: name at least one to expose")
     edit = partial(editing.expose, names=names, function=options.function, any_name=not options.check)
     return edited(whole, output, edit, options)
 
@@ -209,6 +224,8 @@ def reshaped(
     from miltext.drafting.reshaping import reshape as reshape_text
     from miltext.pipelines.takers import only_taker
 
+    if not sizes:
+        raise ValueError("no sizes are given: give those of at least one input")
     place = only_taker(whole, sizes) if options.model is None and whole.is_pipeline else options.model
     chosen = whole.select(place)
     drops_ranges = whole.is_compiled and output.suffix.lower() != ".mil"  # build removes their attribute

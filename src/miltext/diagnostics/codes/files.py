@@ -93,7 +93,7 @@ UNKNOWN_PIPELINE_MODEL = code(
     "MIL257",
     "ambiguous or unknown model of a pipeline",
     ERROR,
-    'choose a model with --model, by its index or name; in a nested pipeline by a path, as in "1/0"',
+    'choose a model by its index or name; in a nested pipeline by a path, as in "1/0"',
 )
 UNREADABLE_COMPILED_DESCRIPTION = code(
     "MIL258", "unreadable description of a compiled model", ERROR, "fetch the bundle again, or compile its model again"
