@@ -203,6 +203,20 @@ def test_markup_in_names_is_text(show: Show) -> None:
     assert (title(shown), rows(shown, "Attributes")) == (f"custom {ODD}", {"a": '"<img src=x>"'})
 
 
+@pytest.mark.parametrize("width", [900, 1280, 1600])
+def test_it_leaves_room_for_the_graph(width: int, show: Show) -> None:
+    wide = ", ".join(f"tensor<fp16, [2]> x{at}" for at in range(8))
+    lines = [f"tensor<fp16, [2]> y{at} = relu(x = x{at});" for at in range(8)]
+    shown = show(function(*lines, inputs=wide, outputs=", ".join(f"y{at}" for at in range(8))), "#y7", width=width)
+    panel, view, chosen = (shown.locator(each).bounding_box() for each in ("#inspector", ".g-view", ".g-chosen"))
+    for box in (panel, view):
+        assert width / 2 <= box["x"] < box["x"] + box["width"] <= width
+        assert box["y"] + box["height"] <= 800
+    assert view["x"] <= chosen["x"] < chosen["x"] + chosen["width"] <= view["x"] + view["width"]
+    assert view["y"] <= chosen["y"] < chosen["y"] + chosen["height"] <= view["y"] + view["height"]
+    assert panel["y"] >= view["y"] + view["height"] or panel["x"] >= view["x"] + view["width"]
+
+
 def test_on_a_phone_it_is_a_sheet_at_the_bottom(show: Show) -> None:
     name = "encoder_" + "very_long_name_" * 8 + "0"
     shown = show(chain(name, "y"), width=PHONE, height=844)

@@ -142,7 +142,7 @@ const drawGraph = (() => {
         box.inside.forEach((inner) => visit(inner, left + inner.x, top + inner.y));
       };
       visit(root, 0, 0);
-      const label = `Graph of ${counted(this.nodes.filter((node) => node.kind === "op").length, "operation")}. Arrow keys follow values, Enter unfolds, Escape folds.`;
+      const label = `Graph of ${counted(this.nodes.filter((node) => node.kind === "op").length, "operation")}. Arrow keys follow values, Enter unfolds or inspects, Escape folds.`;
       this.size = [root.width, root.height];
       this.picture = svg("svg", { role: "group", "aria-label": label, viewBox: `0 0 ${root.width} ${root.height}` }, around, lines, nodes, heads);
       this.view.replaceChildren(root.inside.length ? this.picture : html("p", {}, "The text has no operations."));
