@@ -104,12 +104,32 @@ def test_inputs_outputs_and_operations_with_blocks(show: Show) -> None:
     assert (title(shown), node(shown, "while_loop").get_attribute("aria-expanded")) == ("while_loop n", "false")
 
 
+def test_states_and_functions_are_named(show: Show) -> None:
+    shown = show(TEXT, "#s")
+    assert (title(shown), rows(shown, "Value")) == ("input s", {"s": "state<tensor<fp16, [2]>> 1 user: two a"})
+    shown.evaluate("location.hash = '#value=x@2'")
+    shown.wait_for_function("document.querySelector('#inspector p').innerText === 'line 15 \\u00b7 function other'")
+    assert rows(shown, "Value") == {"x": "tensor<fp16, [1]> 1 user: output x"}
+    shown.evaluate("location.hash = '#value=n'")
+    shown.wait_for_function("document.querySelector('#inspector h2').innerText === 'while_loop n'")
+    shown.click("#inspector section:has(h3:text-is('Inputs')) a")  # the operation with two outputs
+    assert rows(shown, "Outputs") == {
+        "a": "list<tensor<fp16, [1]>, 2> 1 user: output a",
+        "b": "tensor<fp16, [2]> 2 users: while_loop n, output b",
+    }
+    assert rows(shown, "Inputs") == {
+        "x": "x input tensor<fp16, [1, ?]>",
+        "y": "x input tensor<fp16, [1, ?]> s input state<tensor<fp16, [2]>>",
+        "z": "tensor<int32, [2]>([1, 2])",
+    }
+
+
 def test_keys_open_and_close_it(show: Show) -> None:
     shown = show(LOOP)
     shown.keyboard.press("g")
-    for key in ("ArrowDown", "Enter"):
+    for key in ("ArrowDown", "Enter", "Enter"):  # folds the operation, and unfolds it
         shown.keyboard.press(key)
-    assert title(shown) == "input x" or title(shown) == "while_loop n"
+    assert title(shown) == "while_loop n"
     shown.keyboard.press("Tab")
     assert shown.evaluate("document.activeElement.closest('#inspector') !== null")
     shown.keyboard.press("Escape")
