@@ -202,14 +202,14 @@ def test_an_ending_chooses_a_patch(folder: Path) -> None:
 
 OTHERS = {
     "print, Program": (("print", PACKAGE, "-o", "o.pb"), "`miltext parse` writes"),
-    "print, JSON": (("print", PACKAGE, "-o", "o.json"), "`--format json`"),
+    "print, JSON": (("print", PACKAGE, "-o", "o.json"), "--format json`"),
     "print, model": (("print", PACKAGE, "-o", "o.mlpackage"), "`miltext build` writes"),
     "print, TOML": (("print", PACKAGE, "-o", "o.toml"), "`miltext describe` writes"),
-    "describe, JSON": (("describe", PACKAGE, "-o", "o.json"), "`--format json`"),
+    "describe, JSON": (("describe", PACKAGE, "-o", "o.json"), "--format json`"),
     "describe, text": (("describe", PACKAGE, "-o", "o.mil"), "`miltext print` writes"),
     "diff, text": (("diff", PACKAGE, PACKAGE, "-o", "o.mil"), "`miltext print` writes"),
-    "diff, two forms": (("diff", PACKAGE, PACKAGE, "--format", "text", "-o", "o.json"), "`--format json`"),
-    "diff, counts": (("diff", PACKAGE, PACKAGE, "--stat", "-o", "o.json"), "`--format json`"),
+    "diff, two forms": (("diff", PACKAGE, PACKAGE, "--format", "text", "-o", "o.json"), "--format json`"),
+    "diff, counts": (("diff", PACKAGE, PACKAGE, "--stat", "-o", "o.json"), "--format json`"),
     "parse, JSON": (("parse", PACKAGE, "-o", "o.json"), ".pb or .txtpb"),
     "print, draft as a page": (("print", PACKAGE, "--draft", "-o", "o.html"), "--draft can be combined only with"),
 }

@@ -166,7 +166,7 @@ def _renames(renamed: Sequence[Rename], limit: int, at: At) -> Iterator[ReportEn
 
 def _more(listed: Sequence[object], limit: int) -> Iterator[ReportEntry]:
     if len(listed) > limit:
-        yield ReportEntry("=", (f"and {len(listed) - limit} more of {len(listed)}; --full lists all",))
+        yield ReportEntry("=", (f"and {len(listed) - limit} more of {len(listed)}; the full report lists all",))
 
 
 # ---- weights
