@@ -27,19 +27,25 @@ READERS = {
     "diff, second": ("diff", PACKAGE, "{}"),
     "expose": ("expose", "{}", "v", "-o", "New.mlpackage"),
     "extract": ("extract", "{}", "v", "-o", "New.mlpackage"),
+    "fmt": ("fmt", "{}"),
+    "fmt, check": ("fmt", "--check", "{}"),
+    "infer": ("infer", "{}"),
     "info": ("info", "{}"),
     "locate": ("locate", "{}", "1"),
+    "merge": ("merge", "{}", "{}", "{}", "-o", "New.mil"),
+    "parse": ("parse", "{}", "-o", "New.pb"),
     "print": ("print", "{}"),
     "reduce": ("reduce", "{}", "--test", "true", "-o", "New.mil"),
     "rename": ("rename", "{}", "a", "b", "-o", "New.mlpackage"),
     "reshape": ("reshape", "{}", "x=1", "-o", "New.mlpackage"),
     "run": ("run", "{}", "--random", "1"),
+    "sidecar": ("sidecar", "{}"),
     "weights": ("weights", "{}"),
 }
 """How each verb is called that reads a model."""
 
-UNDECIDED = ("compare", "compare, second", "diff", "diff, second")
-"""Verbs whose status 1 is a difference: there a model that cannot be read is status 2."""
+UNDECIDED = ("compare", "compare, second", "diff", "diff, second", "merge")
+"""Verbs whose status 1 is a difference or a conflict: there a model that cannot be read is status 2."""
 
 
 @pytest.fixture
