@@ -261,9 +261,9 @@ def test_a_difference_is_true_if_there_is_one() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda path: miltext.rename(TEXT, 1, "g", path), TypeError, "a name is a string, not int"),  # type: ignore[arg-type]
-        (lambda path: miltext.rename(TEXT, "h", None, path), TypeError, "a name is a string, not NoneType"),  # type: ignore[arg-type]
-        (lambda path: miltext.expose(TEXT, ["h", 2], path), TypeError, "a name is a string, not int"),  # type: ignore[list-item]
+        (lambda path: miltext.rename(TEXT, 1, "g", path), TypeError, "`old` of rename() is a str, not int"),  # type: ignore[arg-type]
+        (lambda path: miltext.rename(TEXT, "h", None, path), TypeError, "is a str, not NoneType"),  # type: ignore[arg-type]
+        (lambda path: miltext.expose(TEXT, ["h", 2], path), TypeError, "not list with int"),  # type: ignore[list-item]
         (lambda path: miltext.expose(TEXT, [], path), ValueError, "no value is named"),
         (lambda path: miltext.reshape(TEXT, {}, path), ValueError, "no sizes are given"),
         (lambda path: miltext.reshape(TEXT, ["x"], path), TypeError, "`sizes` of reshape() is a mapping"),  # type: ignore[arg-type]

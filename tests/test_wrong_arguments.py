@@ -180,3 +180,9 @@ def test_numbers_and_truths_of_numpy_are_accepted(tmp_path: Path) -> None:
     miltext.extract(TEXT, iter(["h"]), tmp_path / "H.mlpackage")
     miltext.reshape(TEXT, {"x": (8,)}, tmp_path / "R.mlpackage")
     miltext.build(TEXT, tmp_path / "W.mlpackage", weights=[tmp_path])
+
+
+@pytest.mark.parametrize("name", ["expose", "extract"])
+def test_a_wrong_name_of_an_iterator_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="a name is a string, not int"):
+        getattr(miltext, name)(TEXT, iter(["h", 3]), tmp_path / "Out.mlpackage")

@@ -129,6 +129,13 @@ def require(name: str, value: object, annotation: str, function: str) -> None:
         raise TypeError(f"`{name}` of {function}() is {nouns}, not {_called(value)}")
 
 
+def require_names(*names: object) -> None:
+    """Raise TypeError for a name that is not a string, also among those of an iterator, which is read once."""
+    for each in names:
+        if not isinstance(each, str):
+            raise TypeError(f"a name is a string, not {type(each).__name__}")
+
+
 def _called(value: object) -> str:
     """Return the type of an argument, or of the first wrong part in it."""
     inner = [*value.items()] if isinstance(value, Mapping) else []
