@@ -163,7 +163,7 @@ def test_long_lists_are_cut_unless_all_is_requested() -> None:
     difference = miltext.diff(miltext.parse(text), miltext.parse(text.replace("v", "w")))
     cut = difference.to_text()
     assert cut.count("->") == 20
-    assert "and 10 more of 30; --full lists all" in cut
+    assert "and 10 more of 30; the full report lists all" in cut
     assert difference.to_text(full=True).count("->") == 30
 
 

@@ -30,7 +30,7 @@ FORM = 1
 """The version of the JSON form, which docs/diff.md describes; it changes when readers would break."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Difference:
     """The differences between two models or programs, named `old` and `new`.
 
@@ -52,6 +52,10 @@ class Difference:
     breaking: bool = False
     summary: DiffSummary = field(default_factory=DiffSummary)
     _texts: Texts | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        found = "; ".join(count_line(*each) for each in counts(self))
+        return f"<Difference {self.old!r} -> {self.new!r}: {found}>"
 
     def __bool__(self) -> bool:
         """Return whether they differ, or may differ in parts that were not read."""

@@ -192,7 +192,7 @@ class _Findings:
 
     def _more(self, listed: Sequence[object]) -> Iterator[ReportEntry]:
         if len(listed) > self._shown.limit:
-            more = f"and {len(listed) - self._shown.limit} more of {len(listed)}; --full lists all"
+            more = f"and {len(listed) - self._shown.limit} more of {len(listed)}; `full=True` lists all"
             yield ReportEntry("=", (more,))
 
     # ---- weights
@@ -217,7 +217,7 @@ class _Findings:
             unread = sum(weight.measure is None for weight in weights.changed)
             read = len(weights.changed) - unread - len(rows)
             more = [f"{count} {words}" for count, words in ((read, "more"), (unread, "not read")) if count]
-            rows.append(ReportEntry("=", (f"and {', '.join(more)}; --full lists all",)))
+            rows.append(ReportEntry("=", (f"and {', '.join(more)}; `full=True` lists all",)))
         yield ReportEntry("@", (f"weights: {weights_summary(weights)}",), tuple(rows))
 
     # ---- consequences
@@ -252,7 +252,7 @@ class _Findings:
             more = consequence_text("", [each.kind for each in left], len(groups) - REASONS)
             inner[REASONS:] = [ReportEntry("", (more,))]
         total = sum(len(found) for _, found in groups)
-        way = "" if is_open else "; --consequences lists them"
+        way = "" if is_open else "; `consequences=True` lists them"
         yield ReportEntry("@", (f"{tally(total, 'consequence')}{way}",), tuple(inner))
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 VERDICTS = {
     (False, True): "no difference",
     (False, None): "undecided: all files that were read are equal, but some were not read; "
-    "use --ignore-weights if neither model has weight files",
+    "ignore the weights if neither model has weight files",
     (True, True): "no breaking change",
     (True, None): "undecided: no compared part breaks callers, but some parts could not be compared",
 }

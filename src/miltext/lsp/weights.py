@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import MiltextError
+from miltext.diagnostics.option_words import of_command
 
 if TYPE_CHECKING:
     from miltext.parsing.lowering.arrays import ArrayReference
@@ -39,7 +40,7 @@ def describe_weight(spelled: str, folder: Path | None) -> str | None:
         summary = _summary(blob.path, blob.offset, blob.path.stat().st_mtime_ns)
     except (MiltextError, OSError) as failure:
         reason = failure.diagnostics[0].message if isinstance(failure, MiltextError) else str(failure)
-        return f"The weight cannot be read: {reason}"
+        return of_command(f"The weight cannot be read: {reason}")
     finally:
         files.close()
     return f"{blob.count:,} elements of {blob.dtype.name}, {blob.size:,} bytes{summary}"
@@ -84,7 +85,7 @@ def describe_array(reference: ArrayReference | None, folder: Path | None) -> Ite
     try:
         opened = open_array(reference, folder)
     except MiltextError as failure:
-        yield failure.diagnostics[0].message
+        yield of_command(failure.diagnostics[0].message)
         return
     header = opened.header
     sizes = ", ".join(map(str, opened.shape))
