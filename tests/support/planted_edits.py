@@ -97,7 +97,7 @@ def _causes_of(block: BlockDifference) -> Iterator[set[str]]:
     for operation in block.operations:
         if isinstance(operation, MovedOperations):
             if operation.follows is None:
-                yield {*operation.names}
+                yield {name for each in operation.names for name in each.split(", ")}
         elif isinstance(operation, ChangedOperation):
             own = [change for change in operation.changes if change.follows is None]
             if own:
@@ -198,11 +198,13 @@ def _moved(random: Random, function: Function) -> Planted | None:
         own = places[op]
         far = [each for each in free if abs(places[each] - own) > 1]
         if far:
+            behind = op.next
             block.insert_before(random.choice(far), op)
             moved = list(block)
             between = moved[min(own, moved.index(op)) : max(own, moved.index(op)) + 1]
             if sum(not each.is_constant for each in between) > 1:
                 return Planted("moved", {name for each in between for name in _name(each)})
+            block.insert_before(behind, op)
     return None
 
 
@@ -223,6 +225,7 @@ def _other_number(random: Random, function: Function, *, long: bool) -> Planted 
         assert tensor is not None
         if (tensor.count > 16) is long and (value is None or len(value.uses) == 1):
             found.append((op, value, parameter, tensor))
+    found = [each for each in found if "scale" not in each[2]]  # a factor of sizes changes types
     if not found:
         return None
     op, value, parameter, tensor = random.choice(found)
