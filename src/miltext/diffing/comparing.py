@@ -125,10 +125,10 @@ class ProgramComparison:
         if a is None or b is None:
             status = "added" if a is None else "removed"
             return BlockDifference(place, status, operations=tuple(self._operations(pair, function)))
-        changes = self._inputs(a, b, pair.inputs) + self._outputs(a, b)
+        changes = self._inputs(a, b, pair.inputs) + self._outputs(a, b, outer)
         changes += self._attributes(a.message.attributes, b.message.attributes, function)
         renamed = _renamed_inputs(a, b, pair.inputs, "value")
-        outputs = {*b.outputs} if outer else {*()}
+        outputs = {*a.outputs, *b.outputs} if outer else {*()}
         for _, op, other in pair.partners():
             renamed += self._renamed(op, other, outputs)
         operations = self._operations(pair, function)
@@ -158,11 +158,12 @@ class ProgramComparison:
             changes.append(Change("inputs", "", f"({before})", f"({now})"))
         return changes
 
-    def _outputs(self, a: Block, b: Block) -> list[Change]:
+    def _outputs(self, a: Block, b: Block, outer: bool) -> list[Change]:
         """Compare the values that two blocks return."""
         if self.old.tokens_of(a.outputs) == self.new.tokens_of(b.outputs):
             return []
-        return [Change("outputs", "", *self._texts(a.outputs, b.outputs))]
+        follows = self.consequences.of_outputs(a.outputs, b.outputs) if outer else None
+        return [Change("outputs", "", *self._texts(a.outputs, b.outputs), follows=follows)]
 
     def _attributes(
         self, old: Mapping[str, proto.Value], new: Mapping[str, proto.Value], function: str
@@ -294,7 +295,8 @@ class ProgramComparison:
         """Yield the changes of attributes; the value of a `const` may follow."""
         for change in self._named("attribute", stated(a), stated(b), where):
             is_value = b.type == "const" and change.name == "val"
-            yield replace(change, follows=self.consequences.of_constant(b)) if is_value else change
+            rules = self.consequences
+            yield replace(change, follows=rules.of_constant(b) if is_value else rules.of_attribute(a, b, change.name))
 
     def _is_untouched(self, a: Op, b: Op) -> bool:
         """Return whether the operations are equal and use no weights, of which only samples were compared."""
@@ -364,11 +366,11 @@ class ProgramComparison:
         return self._spelling.type(value.message)
 
     def _renamed(self, a: Op, b: Op, outputs: Set[Value]) -> Iterator[Rename]:
-        """Yield the names that differ between two operations; `outputs` are the values that the function returns."""
+        """Yield the names that differ between two operations; `outputs` are the values that both functions return."""
         for old, new in zip(a.outputs, b.outputs, strict=False):  # one may have more outputs
             if old.name != new.name:
                 before, now = name_text(old.name), name_text(new.name)
-                is_output = new in outputs
+                is_output = old in outputs and new in outputs
                 follows = None if is_output else self.consequences.of_rename(old, new)
                 yield Rename("output" if is_output else "value", now, before, now, follows)
         names = [each.attributes.get(NAME, None) for each in (a, b)]

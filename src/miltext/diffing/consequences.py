@@ -4,9 +4,10 @@
 |---|---|---|
 | `type` | the type of an output, or of a block's input | inference gives exactly this type in both programs |
 | `size` | a constant argument | `reshape` would make it from the old one for the new sizes |
+| `precision` | a constant argument | it has the same numbers in the data type that the operands beside it have now |
 | `operand` | a value as an argument | only added or removed operations are between the old value and the new one |
 | `number` | a name, only in its numbers | operations were added or removed, so that a converter counts otherwise |
-| `name` | the name of a constant | it continues the name of a renamed user |
+| `name` | a name | it continues that of a renamed user, or was or is that of a removed or added user |
 | `place` | the place of constants | each is used by an added or a moved operation |
 | `constant` | an added or removed constant | each of its users is added or removed, too |
 | `description` | a field of the description | it states a fact of the program that differs |
@@ -26,6 +27,7 @@ from miltext.diffing.structure import Consequence
 from miltext.ir.flow import carried_into
 from miltext.ir.parts import Op, Value
 from miltext.pairing.keyed import label
+from miltext.schema.types import TensorType
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from miltext.ir.parts import Block, Operand
     from miltext.pairing.keyed import KeyedGraph
     from miltext.pairing.pairing import PairedFunction
+    from miltext.schema.types import Type
 
 _NUMBERS = re.compile(r"\d+")
 
@@ -53,11 +56,15 @@ class Consequences:
     def of_type(self, old: Op, new: Op, index: int) -> Consequence | None:
         """Return the reason for the changed type of an output."""
         value = new.outputs[index]
-        if value not in self._origins or not self._inferred:
+        if not self._inferred or not all(
+            graph.follows(op, index) for graph, op in zip(self._inferred, (old, new), strict=True)
+        ):
             return None
-        before, now = self._inferred
-        if before.follows(old, index) and now.follows(new, index):
+        if value in self._origins:
             return Consequence("type", self._origins[value])
+        wanted = self._precision(new) if new.is_constant else None
+        if wanted is not None and _dtypes(old.outputs[index].type, value.type) == wanted[:2]:
+            return Consequence("type", wanted[2])
         return None
 
     def of_input(self, old: Value, new: Value) -> Consequence | None:
@@ -72,12 +79,48 @@ class Consequences:
         """Return the reason for the changed constants of a parameter."""
         if not self._inferred or new not in self.partners.ops:
             return None
-        changed = self._inferred[1].changed(new, self.partners.ops[new], parameter)
-        if not changed or not changed <= self._inferred[1].followed:
+        graph, old = self._inferred[1], self.partners.ops[new]
+        changed = graph.changed(new, old, parameter)
+        if changed and changed <= graph.followed:
+            causes = (self._origins[value] for value in new.used() if value in self._origins)
+            cause = next(causes, None)
+            return None if cause is None else Consequence("size", cause)
+        wanted = self._precision(new) if changed else None
+        pairs = [(old.inputs[parameter][at], new.inputs[parameter][at]) for *_, at in changed]
+        if wanted is not None and all(graph.is_recast(*pair, *wanted[:2]) for pair in pairs):
+            return Consequence("precision", wanted[2])
+        return None
+
+    def _precision(self, op: Op) -> tuple[str, str, str] | None:
+        """Return the data types that the values beside an operation's constants had and have now, and the cause."""
+        if op.is_constant:
+            found = (self._precision(user) for value in op.outputs for user in value.users)
+            return next((each for each in found if each is not None), None)
+        partner = self.partners.ops.get(op)
+        if partner is None:
             return None
-        causes = (self._origins[value] for value in new.used() if value in self._origins)
-        cause = next(causes, None)
-        return None if cause is None else Consequence("size", cause)
+        pairs = [
+            pair
+            for parameter, operands in op.inputs.items()
+            for pair in zip(partner.inputs.get(parameter, ()), operands, strict=False)
+        ]
+        for old, new in pairs:
+            if not isinstance(old, Value) or not isinstance(new, Value) or new.is_constant:
+                continue
+            dtypes = _dtypes(old.type, new.type)
+            cause = self._origins.get(new) or self._between(old, new)
+            if dtypes is not None and dtypes[0] != dtypes[1] and cause:
+                return *dtypes, cause
+        return None
+
+    def of_attribute(self, old: Op, new: Op, name: str) -> Consequence | None:
+        """Return the reason for a changed attribute of a compressed constant, whose parameters early opsets hold so."""
+        wanted = self._precision(new) if new.is_constant and self._inferred else None
+        before, now = old.attributes.get(name), new.attributes.get(name)
+        if wanted is None or not self._inferred or before is None or now is None:
+            return None
+        was, dtype, cause = wanted
+        return Consequence("precision", cause) if self._inferred[1].is_recast(before, now, was, dtype) else None
 
     def of_operands(self, old: Op, new: Op, parameter: str) -> Consequence | None:
         """Return the reason for other values of a parameter."""
@@ -120,6 +163,13 @@ class Consequences:
     def _is_removed(self, op: Op) -> bool:
         return op not in self._kept
 
+    def of_outputs(self, old: Sequence[Value], new: Sequence[Value]) -> Consequence | None:
+        """Return the reason for other values of the same names as outputs of a function."""
+        if [each.name for each in old] != [each.name for each in new]:
+            return None
+        causes = [self._between(*pair) for pair in zip(old, new, strict=True) if not self._is_same(*pair)]
+        return Consequence("operand", causes[0]) if causes and all(causes) else None
+
     def of_constant(self, new: Op) -> Consequence | None:
         """Return the reason for the changed value of a `const`: it follows at each of its uses."""
         found = [
@@ -138,6 +188,17 @@ class Consequences:
                 was = self.partners.values.get(now)
                 if was is not None and was.name != now.name and _is_continued(old.name, was.name, new.name, now.name):
                     return Consequence("name", name_text(now.name))
+        takers = (user for user in old.users if self._is_removed(user))
+        if any(value.name == new.name for user in takers for value in user.outputs):
+            return Consequence("name", name_text(new.name))
+        givers = (new.owner,) if isinstance(new.owner, Op) else ()
+        if any(
+            self._is_added(user) and value.name == old.name
+            for op in givers
+            for user in _users(op)
+            for value in user.outputs
+        ):
+            return Consequence("name", name_text(old.name))
         if self._has_unpaired and _NUMBERS.sub("0", old.name) == _NUMBERS.sub("0", new.name):
             return Consequence("number", "")
         return None
@@ -232,6 +293,15 @@ def _is_continued(old: str, old_stem: str, new: str, new_stem: str) -> bool:
         return False
     rest = old[len(old_stem) :]
     return bool(rest) and rest == new[len(new_stem) :]
+
+
+def _users(op: Op) -> list[Op]:
+    return [user for value in op.outputs for user in value.users]
+
+
+def _dtypes(old: Type, new: Type) -> tuple[str, str] | None:
+    """Return the data types of two tensors."""
+    return (old.dtype, new.dtype) if isinstance(old, TensorType) and isinstance(new, TensorType) else None
 
 
 def _last_user(op: Op) -> Op:

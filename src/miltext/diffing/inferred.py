@@ -192,6 +192,20 @@ class ResizedGraph(InferredGraph):
             return False
         return np.array_equal(np.asarray(follow.elements).reshape(follow.shape).astype(array.dtype), array)
 
+    def is_recast(self, old: GraphOperand, new: GraphOperand, was: str, now: str) -> bool:
+        """Return whether a constant changed only from one data type to another, with the narrower one's numbers."""
+        import numpy as np
+
+        before, after = self._array(0, old), self._array(1, new)
+        if before is None or after is None or before.shape != after.shape or was not in PLAIN or now not in PLAIN:
+            return False
+        types = [np.dtype(BY_NAME[name].numpy) for name in (was, now)]
+        if [before.dtype, after.dtype] != types:
+            return False
+        narrow = min(types, key=lambda each: each.itemsize)
+        with np.errstate(over="ignore"):
+            return np.array_equal(before.astype(narrow), after.astype(narrow), equal_nan=narrow.kind == "f")
+
     def _array(self, side: int, operand: GraphOperand) -> Array | None:
         """Return the elements of a constant; None if they are unavailable."""
         held = literal_of(operand)

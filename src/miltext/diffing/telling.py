@@ -113,6 +113,7 @@ def _outputs(outputs: OutputReach) -> str:
 KIND_NOUNS = {
     "type": "type",
     "size": "constant",
+    "precision": "constant",
     "operand": "argument",
     "number": "numbered name",
     "name": "name",
@@ -278,7 +279,9 @@ def _summary(function: FunctionDifference) -> str:
     for block in [each for outer in function.blocks for each in outer.walk()]:
         found.update(added=len(block.added), removed=len(block.removed), changed=len(block.changed))
         found.update(moved=sum(len(move.names) for move in block.moved))
-        found.update(renamed=len(shown_renames(block.renamed)), other=len(block.changes))
+        found.update(
+            renamed=len(shown_renames(block.renamed)), other=sum(each.follows is None for each in block.changes)
+        )
     parts = [] if function.name == function.old_name else [f"renamed from {function.old_name}"]
     nouns = {**dict.fromkeys(("added", "removed", "changed", "moved"), "operation"), "renamed": "value"}
     parts += [f"{tally(found[kind], noun)} {kind}" for kind, noun in nouns.items() if found[kind]]
