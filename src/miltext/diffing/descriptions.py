@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miltext.descriptions.parts import EMPTY, UNKNOWN, MessageDifference, differences, part_of
+from miltext.descriptions.parts import EMPTY, UNKNOWN, MessageDifference, PartStep, differences, part_of
+from miltext.diffing.edits import Edits, OrderEdit, PartEdit
 from miltext.diffing.structure import Change
 from miltext.files.contents import shell
+from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import MODEL_KINDS
 from miltext.schema.stamps import STAMP
 
@@ -51,10 +53,19 @@ def _of_others(old: Model, new: Model) -> Iterator[MessageDifference]:
     """Yield the differences of two models, of which at least one is not a Model message."""
     (before, described), (now, other) = _stated(old), _stated(new)
     if before is not None and now is not None and before != now:
-        yield MessageDifference("specificationVersion", str(before), str(now))
+        steps = (_step("specificationVersion", *(Spec(specificationVersion=each) for each in (before, now))),)
+        yield MessageDifference("specificationVersion", str(before), str(now), steps)
     if described is not None and other is not None:
-        found = differences(part_of(described), part_of(other), "description")
-        yield from (each for each in found if each.path != _ADDED or EMPTY not in each)
+        step = _step("description", *(Spec(description=each) for each in (described, other)))
+        assert step.old is not None
+        assert step.new is not None
+        found = differences(step.old, step.new, "description", (step,))
+        yield from (each for each in found if each.path != _ADDED or EMPTY not in each[:3])
+
+
+def _step(field: str, *models: Spec) -> PartStep:
+    """Return the step to a field of two Model messages."""
+    return PartStep(field, *[part_of(each).parts.get(field) for each in models])
 
 
 def _stated(model: Model) -> tuple[int | None, ModelDescription | None]:
@@ -67,11 +78,12 @@ def _stated(model: Model) -> tuple[int | None, ModelDescription | None]:
 def _change(found: MessageDifference) -> Change:
     """Return the Change for a difference of two Model messages."""
     field, _, path = found.path.partition(".")
+    edits = Edits(OrderEdit(found.steps) if found.is_order else PartEdit(found.steps))
     if field in _OF_MODEL:
         kind, nothing = _OF_MODEL[field]
-        return Change(kind, "", found.old or nothing, found.new or nothing)
+        return Change(kind, "", found.old or nothing, found.new or nothing, edits=edits)
     if field == "description":
-        return Change(field, path, found.old, found.new)
+        return Change(field, path, found.old, found.new, edits=edits)
     if field in _KINDS:
-        return Change("contents", path, found.old, found.new)
-    return Change("field", field.removeprefix(UNKNOWN), found.old, found.new)
+        return Change("contents", path, found.old, found.new, edits=edits)
+    return Change("field", field.removeprefix(UNKNOWN), found.old, found.new, edits=edits)

@@ -9,6 +9,7 @@ from miltext.diagnostics.plain import field_names, plain
 from miltext.diffing.markdown import LIMIT, render_markdown
 from miltext.diffing.report import report
 from miltext.diffing.structure import (
+    EDITS,
     BlockDifference,
     Change,
     FunctionDifference,
@@ -135,7 +136,8 @@ _JSON_FIELDS = ("same", "old", "new", "notes", "changes", "functions", "weights"
 
 def _fields(thing: Json) -> Iterable[str]:
     """Return the names of the fields of an object in JSON, the operations of a block by kind."""
-    names = [*(_JSON_FIELDS if isinstance(thing, Difference) else field_names(thing))]
+    every = _JSON_FIELDS if isinstance(thing, Difference) else field_names(thing)
+    names = [each for each in every if each != EDITS]
     if isinstance(thing, BlockDifference):
         names[names.index("operations") :] = ["added", "removed", "changed", "moved"]
     return names

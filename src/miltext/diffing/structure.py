@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from miltext.diffing.edits import NO_EDITS, Edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from miltext.diffing.difference import Difference
+
+
+EDITS = "edits"
+"""The field of an entry with its exact data, for `miltext.apply`; it is in no form for people or programs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,7 @@ class Change:
     new: str | None
     measure: TensorDistance | None = None
     also: tuple[tuple[str, str], ...] = ()
+    edits: Edits = field(default=NO_EDITS, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,7 @@ class Rename:
     of: str
     old: str | None
     new: str | None
+    edits: Edits = field(default=NO_EDITS, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +82,7 @@ class UnpairedOperation:
     type: str
     text: str
     index: int
+    edits: Edits = field(default=NO_EDITS, repr=False, compare=False)
 
 
 class AddedOperation(UnpairedOperation):
@@ -116,6 +125,7 @@ class MovedOperations:
     old_index: int
     new_index: int
     after: str | None
+    edits: Edits = field(default=NO_EDITS, repr=False, compare=False)
 
 
 OperationDifference = AddedOperation | RemovedOperation | ChangedOperation | MovedOperations
@@ -132,6 +142,7 @@ class BlockDifference:
     changes: tuple[Change, ...] = ()
     renamed: tuple[Rename, ...] = ()
     operations: tuple[OperationDifference, ...] = ()
+    edits: Edits = field(default=NO_EDITS, repr=False, compare=False)
 
     @property
     def same(self) -> bool:
@@ -182,6 +193,7 @@ class FunctionDifference:
     renamed: tuple[Rename, ...] = ()
     blocks: tuple[BlockDifference, ...] = ()
     operations: int = 0
+    edits: Edits = field(default=NO_EDITS, repr=False, compare=False)
 
     @property
     def same(self) -> bool:
@@ -203,6 +215,7 @@ class ModelDifference:
     type: str
     status: str
     difference: Difference | None
+    edits: Edits = field(default=NO_EDITS, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +245,7 @@ class WeightChange:
     measure: TensorDistance | None
     old_form: str | None = None
     new_form: str | None = None
+    edits: Edits = field(default=NO_EDITS, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
