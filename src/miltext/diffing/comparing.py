@@ -367,8 +367,8 @@ class ProgramComparison:
                 yield Rename("output" if new in outputs else "value", now, before, now, edits=edits)
         names = [each.attributes.get(NAME, None) for each in (a, b)]
         if names[0] != names[1]:
-            before, now = [self._spelling.literal(name) if name else None for name in names]
-            yield Rename("name", label(b), before, now, edits=Edits(AttributeEdit(a, NAME, None, names[1])))
+            was, here = [self._spelling.literal(name) if name else None for name in names]
+            yield Rename("name", label(b), was, here, edits=Edits(AttributeEdit(a, NAME, None, names[1])))
 
 
 def _uses(op: Op) -> list[tuple[Op, str]]:

@@ -46,26 +46,33 @@ def compare_models(old: Model, new: Model, build_info: bool) -> list[Change]:
 def _of_messages(old: Model, new: Model) -> Iterable[MessageDifference]:
     assert old.spec is not None
     assert new.spec is not None
-    return differences(part_of(shell(old.spec)), part_of(shell(new.spec)))
+    root = PartStep("", part_of(shell(old.spec)), part_of(shell(new.spec)))
+    return _differences(root, ())
+
+
+def _differences(last: PartStep, steps: tuple[PartStep, ...], path: str = "") -> Iterator[MessageDifference]:
+    """Yield the differences of the two parts of a last step, which both messages have."""
+    assert last.old is not None
+    assert last.new is not None
+    return differences(last.old, last.new, path, (*steps, last))
 
 
 def _of_others(old: Model, new: Model) -> Iterator[MessageDifference]:
     """Yield the differences of two models, of which at least one is not a Model message."""
     (before, described), (now, other) = _stated(old), _stated(new)
     if before is not None and now is not None and before != now:
-        steps = (_step("specificationVersion", *(Spec(specificationVersion=each) for each in (before, now))),)
+        steps = _steps("specificationVersion", *(Spec(specificationVersion=each) for each in (before, now)))
         yield MessageDifference("specificationVersion", str(before), str(now), steps)
     if described is not None and other is not None:
-        step = _step("description", *(Spec(description=each) for each in (described, other)))
-        assert step.old is not None
-        assert step.new is not None
-        found = differences(step.old, step.new, "description", (step,))
+        root, step = _steps("description", *(Spec(description=each) for each in (described, other)))
+        found = _differences(step, (root,), "description")
         yield from (each for each in found if each.path != _ADDED or EMPTY not in each[:3])
 
 
-def _step(field: str, *models: Spec) -> PartStep:
-    """Return the step to a field of two Model messages."""
-    return PartStep(field, *[part_of(each).parts.get(field) for each in models])
+def _steps(field: str, old: Spec, new: Spec) -> tuple[PartStep, PartStep]:
+    """Return the steps to a field of two Model messages, from these."""
+    a, b = part_of(old), part_of(new)
+    return PartStep("", a, b), PartStep(field, a.parts.get(field), b.parts.get(field))
 
 
 def _stated(model: Model) -> tuple[int | None, ModelDescription | None]:

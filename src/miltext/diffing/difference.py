@@ -64,6 +64,11 @@ class Difference:
         return True if self.complete else None
 
     @property
+    def texts(self) -> Texts | None:
+        """The two compared programs, for the forms that show them and for `miltext.apply`; None for other models."""
+        return self._texts
+
+    @property
     def verdict(self) -> str:
         """The sentence for a Difference without differences."""
         return VERDICTS.get((self.breaking, self.same), "")

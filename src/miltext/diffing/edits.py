@@ -199,7 +199,7 @@ class ConstantReplaced(NamedTuple):
 
 
 class PartEdit(NamedTuple):
-    """Another part of the message around a program; the steps lead to it from the outermost message."""
+    """Another part of the message around a program; the steps lead to it, from the outermost message itself."""
 
     steps: tuple[PartStep, ...]
 
