@@ -1,7 +1,8 @@
 """Constants that a difference shows only at their uses.
 
 Such a constant is edited in its place if all of its uses get another one. If a use keeps the old constant, the new one
-is inserted beside it.
+is inserted beside it. A use that keeps the value of a constant with an entry of its own, because the new program has an
+equal literal there, gets this literal.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.diffing.edits import ArgumentEdit, ConstantReplaced, ConstantUnused, OperationReplaced
+from miltext.ir.parts import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +19,26 @@ if TYPE_CHECKING:
     from miltext.applying.partners import Partners
     from miltext.diffing.edits import Edits
     from miltext.ir.graph import Graph
-    from miltext.ir.parts import Op, Value
+    from miltext.ir.parts import Op, Use
     from miltext.ir.planting import Planting
+
+
+def spare_uses(constant: Op, partners: Partners) -> None:
+    """Write a constant, which is edited or removed, at the uses that do not follow it in the new program."""
+    literal = constant.literal("val") if constant.type == "const" else None
+    if literal is None:
+        return
+    for value in constant.outputs:
+        left = [use for use in value.uses if use.op is not None and not _follows(use, value, partners)]
+        value.replace_uses(literal, left)
+
+
+def _follows(use: Use, value: Value, partners: Partners) -> bool:
+    """Return whether the new program uses the partner of a value in the same place."""
+    new = partners.followers.get(use.op) if use.op is not None else None
+    operands = new.inputs.get(use.parameter, ()) if new is not None else ()
+    operand = operands[use.place] if use.place < len(operands) else None
+    return isinstance(operand, Value) and partners.value(operand) is value
 
 
 class ConstantEdits:

@@ -20,7 +20,7 @@ class Partners:
     """The parts of a graph of the old program, by the parts of the compared graphs.
 
     `ops`, `blocks`, `values` and `functions` are by the old parts, `new_ops`, `new_blocks` and `new_functions` by the
-    new ones that correspond to old ones.
+    new ones that correspond to old ones. `followers` are the new operations by ours.
     """
 
     def __init__(self, texts: Texts, graph: Graph) -> None:
@@ -37,6 +37,7 @@ class Partners:
             if pair.old is not None and pair.new is not None:
                 self.new_functions[pair.new] = self.functions[pair.old]
             self._pairs(pair.blocks)
+        self.followers = {own: new for new, own in self.new_ops.items()}
         self._tokens = {texts.old.tokens[value]: own for value, own in self.values.items() if value in texts.old.tokens}
         self._new_tokens = texts.new.tokens
         self._unknown = {value: each for each in texts.new.functions.values() for value in each.undefined.values()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.applying.attributes import edited_attributes
-from miltext.applying.constants import ConstantEdits
+from miltext.applying.constants import ConstantEdits, spare_uses
 from miltext.applying.entries import EntryTable
 from miltext.applying.inputs import edit_inputs
 from miltext.applying.ordering import place_operations, precede_uses
@@ -121,10 +121,22 @@ class _ProgramEdits:
         removed = {self._own(edit.old) for edit in self._edits.of(OperationRemoved)}
         for block in blocks:
             self._remove_block(block, removed)
-        for op in reversed([each for each in self._graph.walk() if each in removed]):
-            op.remove()
+        edited = self._edited()
+        for op in reversed([each for each in self._graph.walk() if each in removed or each in edited]):
+            spare_uses(op, self._partners)
+            if op in removed:
+                op.remove()
         for edit in self._constants.settle(self._graph):
             self._clear(edit)
+
+    def _edited(self) -> set[Op]:
+        """Return the constants whose value, type or place changes."""
+        of = self._edits.of
+        held = {each.holder for each in of(AttributeEdit) if isinstance(each.holder, Op)}
+        ops = held | {each.old for each in of(OperationEdit)} | {each.old for each in of(OperationReplaced)}
+        ops |= {each.old.maker for each in of(TypeEdit) if each.old.maker is not None}
+        moved = {self._partners.new_ops[op] for each in of(OperationsMoved) for op in each.new}
+        return {op for op in {*map(self._own, ops), *moved} if op.is_constant}
 
     def _remove_block(self, block: Block, removed: set[Op]) -> None:
         left = next((op for op in block if op not in removed), None)

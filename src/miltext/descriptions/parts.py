@@ -123,9 +123,14 @@ class Whole(Part):
             return content
         return sized(tag(read_varint(self.wire, 0)[0] >> 3), content)
 
-    @cached_property
+    @property
     def parts(self) -> Mapping[str, Part]:
         """The parts of the message, by the names of fields."""
+        return self.fields
+
+    @cached_property
+    def fields(self) -> Mapping[str, Part]:
+        """All fields of the message by their names, also the key of an entry."""
         pieces: dict[tuple[int, bool], list[tuple[bytes, bytes]]] = {}
         fields = cast("Mapping[int, FieldDescriptor]", self.made.DESCRIPTOR.fields_by_number)
         for number, start, content, end in spans(self.content):
@@ -160,13 +165,17 @@ class MapEntry(Whole):
     """An entry of a map: its value has the entry's own path."""
 
     @cached_property
+    def _parts(self) -> Mapping[str, Part]:
+        return {name: part for name, part in self.fields.items() if name != _KEY}
+
+    @property
     def parts(self) -> Mapping[str, Part]:
         """The value, and unknown fields; the key is left out."""
-        return {name: part for name, part in super().parts.items() if name != _KEY}
+        return self._parts
 
     @property
     def fixed(self) -> bytes:
-        key = super().parts.get(_KEY)
+        key = self.fields.get(_KEY)
         return b"" if key is None else key.wire
 
     def way(self, path: str, key: str) -> str:
