@@ -44,8 +44,8 @@ def apply(difference: Difference, source: Source, *, weights_from: Source | None
         keep their file names and offsets.
 
     Raises:
-        ModelError: MIL445 for another model than the compared one, MIL446 for changes that cannot be applied, such as
-            files of a compiled model, MIL447 without an entry that others need, MIL448 for a new weight that is not
+        ModelError: MIL495 for another model than the compared one, MIL496 for changes that cannot be applied, such as
+            files of a compiled model, MIL497 without an entry that others need, MIL498 for a new weight that is not
             found; and the errors of reading a model.
         ParseError: The text is not MIL text.
 

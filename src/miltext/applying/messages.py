@@ -115,7 +115,7 @@ class _EditedPart:
             if step.key in node.inner and is_last:
                 raise other_model(f"it already has `{self._path}`", self._name)
             if step.key not in node.inner:
-                if step.old is not None:
+                if step.old is not None and step.old.parts:
                     raise lacking(f"`{self._path}` is added to a part that another entry removes", self._name)
                 made = PartNode(new) if is_last else PartNode(step.new, is_new=True)
                 node.insert(step.key, made, [*above.new.parts])

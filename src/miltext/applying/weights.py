@@ -107,10 +107,20 @@ class NewWeights:
         for place, weight in noted:
             stated = weight.value.blobFileValue
             blob = sources.find(weight, name)
+            file = stated.fileName if blob is None else self._file(stated.fileName, folder)
+            place.fileName, place.offset = file, stated.offset
             if blob is not None:
-                wanted.setdefault(stated.fileName, []).append((place, blob))
-            place.fileName, place.offset = stated.fileName, stated.offset
+                wanted.setdefault(file, []).append((place, blob))
         return self._written(wanted, folder) if wanted else None
+
+    def _file(self, name: str, folder: Path | None) -> str:
+        """Return the name of the file for a new weight: another one if the old program names a file that is missing,
+        whose offsets would lead into a new file.
+        """
+        while name in self._names and _existing(name, folder) is None:
+            stem, dot, ending = name.rpartition(".")
+            name = f"{stem}_new{dot}{ending}" if dot else f"{ending}_new"
+        return name
 
     def _written(
         self, wanted: dict[str, list[tuple[Value.BlobFileValue, Blob]]], folder: Path | None
