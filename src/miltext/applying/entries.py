@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypeVar
 from miltext.applying.refusing import lacking, not_applicable
 from miltext.diagnostics.wording import listed
 from miltext.diffing.edits import NO_EDITS
-from miltext.diffing.structure import ChangedOperation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -84,12 +83,11 @@ def _of_block(block: BlockDifference) -> Iterator[Edits]:
         yield block.edits
     yield from _of_changes(block.changes)
     yield from (each.edits for each in block.renamed)
-    for operation in block.operations:
-        if not isinstance(operation, ChangedOperation):
-            yield operation.edits
-            continue
-        yield from _of_changes(operation.changes)
-        for inner in operation.blocks:
+    for found in (*block.added, *block.removed, *block.moved):
+        yield found.edits
+    for changed in block.changed:
+        yield from _of_changes(changed.changes)
+        for inner in changed.blocks:
             yield from _of_block(inner)
 
 

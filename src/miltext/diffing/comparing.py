@@ -262,6 +262,8 @@ class ProgramComparison:
 
     def _shown(self, pending: Sequence[tuple[Sides, Change]]) -> list[Change]:
         """Return the changes of constants except those that all of their uses report."""
+        if not pending:
+            return []
         hidden = [self._constants.are_reported(*sides) for sides, _ in pending]
         for (sides, change), is_hidden in zip(pending, hidden, strict=True):
             if is_hidden:
