@@ -83,8 +83,9 @@ def _of_block(block: BlockDifference) -> Iterator[Edits]:
         yield block.edits
     yield from _of_changes(block.changes)
     yield from (each.edits for each in block.renamed)
-    for found in (*block.added, *block.removed, *block.moved):
-        yield found.edits
+    yield from (each.edits for each in block.added)
+    yield from (each.edits for each in block.removed)
+    yield from (each.edits for each in block.moved)
     for changed in block.changed:
         yield from _of_changes(changed.changes)
         for inner in changed.blocks:
