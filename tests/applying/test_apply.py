@@ -121,7 +121,7 @@ def without_each(thing: Any) -> Iterator[tuple[str, Any]]:
                 yield inner, (*thing[:place], made, *thing[place + 1 :])
     elif is_dataclass(thing) and not isinstance(thing, type):
         for field in fields(thing):
-            if field.name not in ("edits", "_texts", "measure"):
+            if field.name not in ("edits", "_texts", "measure", "summary", "_summary"):
                 for kind, made in without_each(getattr(thing, field.name)):
                     yield kind, replace(thing, **{field.name: made})
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from support.told_forms import Page, counts_of_markdown, of_markdown, of_text
 
 import miltext
+from miltext.diffing.entries import ReportEntry
 from miltext.diffing.panes import Panes
-from miltext.diffing.report import ReportEntry, path_of, report
+from miltext.diffing.report import Shown, path_of, report
 from miltext.schema.proto import Program
 
 
@@ -37,7 +38,7 @@ def what_is_told_leads_to_its_lines(difference: miltext.Difference) -> None:
         if inner._texts is None or difference.same is not False:
             continue
         panes = Panes(inner._texts)
-        for told in _all(report(difference, full=True).found):
+        for told in _all(report(difference, Shown(full=True)).found):
             if len(told.at) > 1 and told.at[0] == path:
                 row = panes.row_at(told.at[1:])
                 assert row is not None, told
