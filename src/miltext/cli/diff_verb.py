@@ -22,7 +22,6 @@ from miltext.cli.streams import (
     write_text,
 )
 from miltext.diagnostics import MiltextError
-from miltext.diagnostics.option_words import of_command
 from miltext.models.outputs import kind_of_name
 
 if TYPE_CHECKING:
@@ -217,10 +216,14 @@ class DiffForm(NamedTuple):
             from miltext.diffing.markdown import LIMIT
 
             limit = LIMIT if self.limit is None else self.limit
-            return of_command(difference.to_markdown(full=self.full, consequences=self.consequences, limit=limit))
+            return difference.to_markdown(full=self.full, consequences=self.consequences, limit=limit)
         if self.form == "html":
             return difference.to_html()
         if self.stat:
             return difference.to_stat()
+        from miltext.diffing.report import Shown, report
+        from miltext.diffing.text import render_text
+
         color = output == "-" and colored(sys.stdout)
-        return of_command(difference.to_text(color=color, full=self.full, consequences=self.consequences))
+        shown = Shown(self.full, self.consequences, ("--full", "--consequences"))
+        return render_text(report(difference, shown), color)

@@ -111,7 +111,7 @@ class Difference:
         In a longer text, the longest lines are cut first, and then the last lines are omitted; each cut states the size
         of the missing part. Raise ValueError for a limit below 1,000.
         """
-        return render_markdown(report(self, Shown(full, consequences)), limit)
+        return render_markdown(report(self, Shown(full, consequences, ("the full report", ""))), limit)
 
     def to_html(self) -> str:
         """Return all of the differences as one HTML page, with both texts in two panes below them."""

@@ -61,10 +61,14 @@ _SIGNS = {"added": "+", "removed": "-", "changed": "@"}
 
 
 class Shown(NamedTuple):
-    """The folds that a report opens: repeats and long lists with `full`, and consequences."""
+    """The folds that a report opens: repeats and long lists with `full`, and consequences.
+
+    `ways` are the words of its reader for these two.
+    """
 
     full: bool = False
     consequences: bool = False
+    ways: tuple[str, str] = ("`full=True`", "`consequences=True`")
 
     @property
     def limit(self) -> int:
@@ -192,7 +196,7 @@ class _Findings:
 
     def _more(self, listed: Sequence[object]) -> Iterator[ReportEntry]:
         if len(listed) > self._shown.limit:
-            more = f"and {len(listed) - self._shown.limit} more of {len(listed)}; `full=True` lists all"
+            more = f"and {len(listed) - self._shown.limit} more of {len(listed)}" + self._way(0, "all")
             yield ReportEntry("=", (more,))
 
     # ---- weights
@@ -217,8 +221,13 @@ class _Findings:
             unread = sum(weight.measure is None for weight in weights.changed)
             read = len(weights.changed) - unread - len(rows)
             more = [f"{count} {words}" for count, words in ((read, "more"), (unread, "not read")) if count]
-            rows.append(ReportEntry("=", (f"and {', '.join(more)}; `full=True` lists all",)))
+            rows.append(ReportEntry("=", ("and " + ", ".join(more) + self._way(0, "all"),)))
         yield ReportEntry("@", (f"weights: {weights_summary(weights)}",), tuple(rows))
+
+    def _way(self, which: int, what: str) -> str:
+        """Return the way to open a fold."""
+        way = self._shown.ways[which]
+        return f"; {way} lists {what}" if way else ""
 
     # ---- consequences
 
@@ -252,7 +261,7 @@ class _Findings:
             more = consequence_text("", [each.kind for each in left], len(groups) - REASONS)
             inner[REASONS:] = [ReportEntry("", (more,))]
         total = sum(len(found) for _, found in groups)
-        way = "" if is_open else "; `consequences=True` lists them"
+        way = "" if is_open else self._way(1, "them")
         yield ReportEntry("@", (f"{tally(total, 'consequence')}{way}",), tuple(inner))
 
 
