@@ -13,6 +13,7 @@
     arrays = miltext.weights(model)      # its weights by name: numpy arrays, and facts about them
     done = miltext.convert_weights(model, "fp16", path)  # converted types and weights, and the losses
     outputs = miltext.run(model, {"x": x})  # its outputs, computed in numpy
+    patched = miltext.apply(miltext.diff(a, b), a)  # b, by the entries of the difference
     comparison = miltext.compare(a, b)   # the numbers of two models, and where they differ
     merged = miltext.merge_texts(base, ours, theirs)  # the changes of both sides, with conflicts between markers
     small = miltext.reduce(model, test)  # the smallest part of it on which a test passes
@@ -31,6 +32,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from miltext.applying.applying import apply as apply
     from miltext.building.choices import BuildOptions as BuildOptions
     from miltext.checking.verifier import check as check
     from miltext.containers.opening import load as load
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
     from miltext.syntax.tables import lark_parser as lark_parser
 
 _HOMES = {
+    "applying.applying": ("apply",),
     "building.choices": ("BuildOptions",),
     "checking.verifier": ("check",),
     "conversion.converting": ("Conversion", "ConvertOptions", "convert_weights"),

@@ -42,16 +42,33 @@ _WIRE_TYPES = {_DOUBLE: 1, _FLOAT: 5, **dict.fromkeys((_STRING, _MESSAGE, _BYTES
 UNKNOWN = "field "
 """The prefix of the names of fields that the schema lacks."""
 
+_KEY = "key"
+"""The field of an entry's key."""
+
 EMPTY = "set"
 """The text for a present but empty message."""
 
 
+class PartStep(NamedTuple):
+    """A step on the way into two messages: a key, and the parts with this key; None on a side without it."""
+
+    key: str
+    old: Part | None
+    new: Part | None
+
+
 class MessageDifference(NamedTuple):
-    """A place where two messages differ, such as `input[x].type.multiArrayType.dataType`; None for a missing value."""
+    """A place where two messages differ, such as `input[x].type.multiArrayType.dataType`; None for a missing value.
+
+    The `steps` lead to the parts that differ, from the outermost ones. `is_order`: only the order of their parts
+    differs.
+    """
 
     path: str
     old: str | None
     new: str | None
+    steps: tuple[PartStep, ...] = ()
+    is_order: bool = False
 
 
 class Part:
@@ -95,15 +112,25 @@ class Whole(Part):
     def __init__(self, made: type[Message], content: bytes, wire: bytes) -> None:
         self.made, self.content, self.wire = made, content, wire
 
+    @property
+    def fixed(self) -> bytes:
+        """The contents that are in no part: the key of an entry."""
+        return b""
+
     def with_content(self, content: bytes) -> bytes:
         """Return the wire of a replacement of this message, with a tag unless this is the outermost message."""
         if self.wire is self.content:
             return content
         return sized(tag(read_varint(self.wire, 0)[0] >> 3), content)
 
-    @cached_property
+    @property
     def parts(self) -> Mapping[str, Part]:
         """The parts of the message, by the names of fields."""
+        return self.fields
+
+    @cached_property
+    def fields(self) -> Mapping[str, Part]:
+        """All fields of the message by their names, also the key of an entry."""
         pieces: dict[tuple[int, bool], list[tuple[bytes, bytes]]] = {}
         fields = cast("Mapping[int, FieldDescriptor]", self.made.DESCRIPTOR.fields_by_number)
         for number, start, content, end in spans(self.content):
@@ -138,9 +165,18 @@ class MapEntry(Whole):
     """An entry of a map: its value has the entry's own path."""
 
     @cached_property
+    def _parts(self) -> Mapping[str, Part]:
+        return {name: part for name, part in self.fields.items() if name != _KEY}
+
+    @property
     def parts(self) -> Mapping[str, Part]:
         """The value, and unknown fields; the key is left out."""
-        return {name: part for name, part in super().parts.items() if name != "key"}
+        return self._parts
+
+    @property
+    def fixed(self) -> bytes:
+        key = self.fields.get(_KEY)
+        return b"" if key is None else key.wire
 
     def way(self, path: str, key: str) -> str:
         """Return the path of a part."""
@@ -214,12 +250,24 @@ def facts(message: Message) -> Iterator[tuple[str, str]]:
 
 def leaves(part: Part, path: str) -> Iterator[tuple[str, str]]:
     """Yield the facts of a part at a path."""
+    return ((leaf.path, leaf.text) for leaf in _leaves(part, path, ()))
+
+
+class _Leaf(NamedTuple):
+    """A fact of a part: its path, its text, and the way to it by keys and parts."""
+
+    path: str
+    text: str
+    way: tuple[tuple[str, Part], ...]
+
+
+def _leaves(part: Part, path: str, way: tuple[tuple[str, Part], ...]) -> Iterator[_Leaf]:
     if not part.is_open:
-        yield path, part.text
+        yield _Leaf(path, part.text, way)
     elif path and not part.parts:
-        yield path, EMPTY
+        yield _Leaf(path, EMPTY, way)
     for key, each in part.parts.items():
-        yield from leaves(each, part.way(path, key))
+        yield from _leaves(each, part.way(path, key), (*way, (key, each)))
 
 
 def unknown_places(part: Part, path: str = "") -> Iterator[str]:
@@ -231,32 +279,47 @@ def unknown_places(part: Part, path: str = "") -> Iterator[str]:
             yield part.way(path, key)
 
 
-def differences(old: Part, new: Part, path: str = "") -> Iterator[MessageDifference]:
-    """Yield the differences of two parts at a path: at least one, unless all bytes are equal."""
+def differences(old: Part, new: Part, path: str = "", steps: tuple[PartStep, ...] = ()) -> Iterator[MessageDifference]:
+    """Yield the differences of two parts at a path: at least one, unless all bytes are equal.
+
+    The `steps` lead to the two; there are none if these are the outermost parts.
+    """
     if old.wire == new.wire:
         return
     has_differences = False
-    for each in _inside(old, new, path) if type(old) is type(new) else ():
+    for each in _inside(old, new, path, steps) if type(old) is type(new) else ():
         has_differences = True
         yield each
     if not has_differences:
         texts = old.text, new.text
-        yield MessageDifference(path, *(texts if texts[0] != texts[1] else (digest(old.wire), digest(new.wire))))
+        shown = texts if texts[0] != texts[1] else (digest(old.wire), digest(new.wire))
+        yield MessageDifference(path, *shown, steps)
 
 
-def _inside(old: Part, new: Part, path: str) -> Iterator[MessageDifference]:
+def _inside(old: Part, new: Part, path: str, steps: tuple[PartStep, ...]) -> Iterator[MessageDifference]:
     """Yield the differences of the parts of two parts, and of their order."""
     for key in {**old.parts, **new.parts}:
         was, now = old.parts.get(key), new.parts.get(key)
+        step = PartStep(key, was, now)
         if was is not None and now is not None:
-            yield from differences(was, now, old.way(path, key))
+            yield from differences(was, now, old.way(path, key), (*steps, step))
         elif was is not None:
-            yield from (MessageDifference(at, text, None) for at, text in leaves(was, old.way(path, key)))
+            yield from _missing(was, old.way(path, key), (*steps, step))
         elif now is not None:
-            yield from (MessageDifference(at, None, text) for at, text in leaves(now, new.way(path, key)))
+            yield from _missing(now, new.way(path, key), (*steps, step))
     orders = [[key for key in one.parts if key in other.parts] for one, other in ((old, new), (new, old))]
     if orders[0] != orders[1]:
-        yield MessageDifference(path, *(f"({', '.join(order)})" for order in orders))
+        texts = [f"({', '.join(order)})" for order in orders]
+        yield MessageDifference(path, texts[0], texts[1], steps, is_order=True)
+
+
+def _missing(part: Part, path: str, steps: tuple[PartStep, ...]) -> Iterator[MessageDifference]:
+    """Yield each fact of a part that only one side has."""
+    is_old = steps[-1].old is not None
+    for leaf in _leaves(part, path, ()):
+        way = [PartStep(key, each if is_old else None, None if is_old else each) for key, each in leaf.way]
+        old, new = (leaf.text, None) if is_old else (None, leaf.text)
+        yield MessageDifference(leaf.path, old, new, (*steps, *way))
 
 
 def digest(wire: bytes) -> str:

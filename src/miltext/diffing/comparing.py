@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.diffing.consequences import Consequences
 from miltext.diffing.constants import PairedConstants
+from miltext.diffing.edits import (
+    AttributeEdit,
+    BlockAdded,
+    BlockRemoved,
+    Edits,
+    FunctionAdded,
+    FunctionEdit,
+    FunctionRemoved,
+    NameEdit,
+    OperationAdded,
+    OperationRemoved,
+    OperationsMoved,
+    OpsetEdit,
+    OutputsEdit,
+    ProgramFieldEdit,
+)
+from miltext.diffing.exact import ExactData, attribute_edits, flattened, joined, with_edits
 from miltext.diffing.scoping import with_scopes
 from miltext.diffing.structure import (
     AddedOperation,
@@ -67,6 +83,7 @@ class ProgramComparison:
         self._values = values
         self._constants = PairedConstants(old, new, values)
         self._spelling = values.spelling
+        self._exact = ExactData(old, new)
         self.different: set[Op] = set()
         self._owners: dict[int, Sides] = {}  # the operations that have changed weights, by the places of these
 
@@ -74,12 +91,12 @@ class ProgramComparison:
         """Return the differences of the programs themselves, except for the attribute `ignored`."""
         a, b = self.old.message, self.new.message
         changes = [
-            Change(field, "", spell(old), spell(new))
+            Change(field, "", spell(old), spell(new), edits=Edits(ProgramFieldEdit(field, new)))
             for field, spell in (("version", str), ("docString", quote))
             if (old := getattr(a, field)) != (new := getattr(b, field))
         ]
         kept = [{key: each.attributes[key] for key in each.attributes if key != ignored} for each in (a, b)]
-        return changes + self._attributes(kept[0], kept[1], "")
+        return changes + self._attributes(kept[0], kept[1], None, "")
 
     @property
     def forms(self) -> tuple[Compressed, Compressed]:
@@ -90,6 +107,8 @@ class ProgramComparison:
         """Return the differences of the weights, without the parts of weights that are reported as a whole."""
         found = self._values.weights()
         reported = {index for index, sides in self._owners.items() if self._constants.are_reported(*sides)}
+        for index in sorted(reported):
+            self._exact.hide_edits(self._owners[index], [found.changed[index].edits])
         return replace(found, changed=tuple(each for index, each in enumerate(found.changed) if index not in reported))
 
     def function(self, pair: PairedFunction) -> FunctionDifference:
@@ -100,12 +119,15 @@ class ProgramComparison:
         text = self._spelling.function(pair.name, one.message)
         if a is None or b is None:
             size = sum(len([*block]) for block in one.blocks.values())
-            return FunctionDifference(name, old_name, "added" if b else "removed", text, operations=size)
+            edits = Edits(FunctionAdded(pair.name, b) if b else FunctionRemoved(one))
+            return FunctionDifference(name, old_name, "added" if b else "removed", text, operations=size, edits=edits)
+        self._exact.loose.clear()
         changes = self._opsets(a, b, pair.blocks) + self._inputs(a, b, pair.inputs)
-        changes += self._attributes(a.attributes, b.attributes, name)
+        changes += self._attributes(a.attributes, b.attributes, a, name)
         renamed = _renamed_inputs(a, b, pair.inputs, "input")
         blocks = self._blocks(pair.blocks, name, outer=True)
-        return FunctionDifference(name, old_name, "changed", text, tuple(changes), tuple(renamed), blocks)
+        edits = Edits(FunctionEdit(a, pair.name, bool(b.clashing), tuple(self._exact.loose)))
+        return FunctionDifference(name, old_name, "changed", text, tuple(changes), tuple(renamed), blocks, edits=edits)
 
     def _opsets(self, a: Function, b: Function, blocks: Sequence[PairedBlock]) -> list[Change]:
         """Compare the opsets of a function, and of its blocks that have other ones."""
@@ -114,7 +136,15 @@ class ProgramComparison:
         paired = [(keys[each.old], keys[each.new]) for each in blocks if each.old and each.new]
         names = [("", *opsets), *(("block", *pair) for pair in paired if pair != opsets)]
         spell = self._spelling.opset
-        return [Change("opset", name, spell(old) or None, spell(new) or None) for name, old, new in names if old != new]
+        follows = opsets if opsets in paired else None  # the block has the opset of its function
+        return [
+            Change(
+                *("opset", name, spell(old) or None, spell(new) or None),
+                edits=Edits(OpsetEdit(a, None, (old, new)) if name else OpsetEdit(a, new, follows)),
+            )
+            for name, old, new in names
+            if old != new
+        ]
 
     def _blocks(self, pairs: Sequence[PairedBlock], function: str, outer: bool = False) -> tuple[BlockDifference, ...]:
         return tuple([block for pair in pairs if not (block := self._block(pair, function, outer)).same])
@@ -124,9 +154,10 @@ class ProgramComparison:
         place = self._spelling.opset(pair.place) if outer else pair.place
         if a is None or b is None:
             status = "added" if a is None else "removed"
-            return BlockDifference(place, status, operations=tuple(self._operations(pair, function)))
+            edits = Edits(BlockAdded(b, pair.place if outer else int(pair.place)) if b else BlockRemoved(a))  # type: ignore[arg-type]
+            return BlockDifference(place, status, operations=tuple(self._operations(pair, function)), edits=edits)
         changes = self._inputs(a, b, pair.inputs) + self._outputs(a, b, outer)
-        changes += self._attributes(a.message.attributes, b.message.attributes, function)
+        changes += self._attributes(a.message.attributes, b.message.attributes, a, function)
         renamed = _renamed_inputs(a, b, pair.inputs, "value")
         outputs = {*a.outputs, *b.outputs} if outer else {*()}
         for _, op, other in pair.partners():
@@ -156,31 +187,33 @@ class ProgramComparison:
         if order != sorted(order):
             before, now = [", ".join([name_text(new[j].name) for j in each]) for each in (order, sorted(order))]
             changes.append(Change("inputs", "", f"({before})", f"({now})"))
-        return changes
+        return self._exact.inputs(changes, a, b, pairs) if changes else []
 
     def _outputs(self, a: Block, b: Block, outer: bool) -> list[Change]:
         """Compare the values that two blocks return."""
         if self.old.tokens_of(a.outputs) == self.new.tokens_of(b.outputs):
             return []
         follows = self.consequences.of_outputs(a.outputs, b.outputs) if outer else None
-        return [Change("outputs", "", *self._texts(a.outputs, b.outputs), follows=follows)]
+        edits = Edits(OutputsEdit(a, b.outputs))
+        return [Change("outputs", "", *self._texts(a.outputs, b.outputs), follows=follows, edits=edits)]
 
     def _attributes(
-        self, old: Mapping[str, proto.Value], new: Mapping[str, proto.Value], function: str
+        self,
+        old: Mapping[str, proto.Value],
+        new: Mapping[str, proto.Value],
+        holder: Block | Function | None,
+        function: str,
     ) -> list[Change]:
-        return [*self._named("attribute", dict(self._flat(old)), dict(self._flat(new)), (function, ""))]
-
-    def _flat(self, attributes: Mapping[str, proto.Value]) -> Iterator[tuple[str, list[proto.Value]]]:
-        """Yield attributes by name, and entries of a dictionary by name and key: `buildInfo["coremltools-version"]`."""
-        for key, value in attributes.items():
-            name, entries = name_text(key), value.immediateValue.dictionary.values
-            keys = [self._spelling.value(entry.key) for entry in entries if entry.HasField("value")]
-            if keys and len({*keys}) == len(entries) and all(text.startswith('string("') for text in keys):
-                for text, entry in zip(keys, entries, strict=True):
-                    yield f"{name}[{text[len('string(') : -1]}]", [entry.value]
-                value = deepcopy(value)
-                del value.immediateValue.dictionary.values[:]
-            yield name, [value]
+        """Compare the attributes of two programs, functions or blocks; the `holder` has the old ones."""
+        flat = flattened(old, self._spelling), flattened(new, self._spelling)
+        before, now = ({name: [found.value] for name, found in each.items()} for each in flat)
+        weights = self._values.changed
+        known = len(weights)
+        changes = [*self._named("attribute", before, now, (function, ""))]
+        for place in range(known, len(weights)):
+            edits = attribute_edits(weights[place].parameter, holder, *flat)
+            weights[place] = replace(weights[place], edits=edits)
+        return [replace(each, edits=attribute_edits(each.name, holder, *flat)) for each in changes]
 
     # ---- the operations of a block
 
@@ -195,12 +228,10 @@ class ProgramComparison:
         pending: Pending = {}
         for a, b in pair.steps():
             if a and not b and (i := self.old.facts[a].index) not in pair.pairs:
-                found.append(
-                    ((a, None), RemovedOperation(*self._alone(a), i, follows=self.consequences.of_unpaired(a)))
-                )
+                found.append(((a, None), self._removed(a, i)))
             j = self.new.facts[b].index if b else -1
             if b and j not in mates:
-                found.append(((None, b), AddedOperation(*self._alone(b), j, follows=self.consequences.of_unpaired(b))))
+                found.append(((None, b), self._added(b, j)))
             elif b:
                 if j in moves:
                     found.append(((None, None), moves[j]))
@@ -208,7 +239,19 @@ class ProgramComparison:
                 found += [
                     ((a, b), each) for each in self._changed(a, b, pair.inner.get(j, []), function, mates, pending)
                 ]
-        return [each for sides, each in found if not self._constants.are_reported(*sides)]
+        hidden = [(sides, each) for sides, each in found if self._constants.are_reported(*sides)]
+        for sides, each in hidden:
+            self._exact.hide(sides, each)
+        left = {id(each) for _, each in hidden}
+        return [each for _, each in found if id(each) not in left]
+
+    def _removed(self, op: Op, index: int) -> RemovedOperation:
+        edits, follows = Edits(OperationRemoved(op)), self.consequences.of_unpaired(op)
+        return RemovedOperation(*self._alone(op), index, follows=follows, edits=edits)
+
+    def _added(self, op: Op, index: int) -> AddedOperation:
+        edits, follows = Edits(OperationAdded(op)), self.consequences.of_unpaired(op)
+        return AddedOperation(*self._alone(op), index, follows=follows, edits=edits)
 
     def _alone(self, op: Op) -> tuple[str, str, str]:
         return label(op), name_text(op.type), self._spelling.operation(op.message)
@@ -225,15 +268,14 @@ class ProgramComparison:
         """Yield the differences of an operation, with the `pending` differences of constants, to be reported here."""
         facts = self.new.facts
         changes = self._changes(a, b, (function, label(b)))
-        reported = [
-            change for sides, change in pending.pop(facts[b].index, ()) if not self._constants.are_reported(*sides)
-        ]
+        reported = self._shown(pending.pop(facts[b].index, ()))
         uses = _uses(b) if (changes or reported) and not facts[b].grounded else []
         first = self._first_user(b, uses, mates) if _is_other_constant(a, b, changes) else None
         if first is not None and self._constants.is_used_as_often(b, len(uses)):
             change = next(each for each in changes if each.name == "val")
             (user, key), others = uses[first], _labels([*uses[:first], *uses[first + 1 :]])
-            change = replace(change, kind="argument", name=key, also=others, follows=self.consequences.of_constant(b))
+            follows = self.consequences.of_constant(b)
+            change = replace(change, kind="argument", name=key, also=others, follows=follows, edits=joined(changes))
             pending.setdefault(facts[user].index, []).append(((a, b), change))
             return
         changes = sorted([*changes, *reported], key=_place_of)
@@ -241,6 +283,16 @@ class ProgramComparison:
         if changes or blocks:
             places = self.old.facts[a].index, facts[b].index
             yield ChangedOperation(label(b), name_text(b.type), *places, tuple(changes), blocks, _labels(uses[:USES]))
+
+    def _shown(self, pending: Sequence[tuple[Sides, Change]]) -> list[Change]:
+        """Return the changes of constants except those that all of their uses report."""
+        if not pending:
+            return []
+        hidden = [self._constants.are_reported(*sides) for sides, _ in pending]
+        for (sides, change), is_hidden in zip(pending, hidden, strict=True):
+            if is_hidden:
+                self._exact.hide_edits(sides, [change.edits])
+        return [change for (_, change), is_hidden in zip(pending, hidden, strict=True) if not is_hidden]
 
     def _moves(self, pair: PairedBlock, mates: Mapping[int, int], ops: Sequence[Op]) -> Iterator[MovedOperations]:
         """Yield the runs of operations with partners off the spine."""
@@ -254,7 +306,8 @@ class ProgramComparison:
                 several = [ops[each] for each in run]
                 after = label(ops[run[0] - 1]) if run[0] else None
                 names = tuple(map(label, several))
-                yield MovedOperations(names, mates[run[0]], run[0], after, self.consequences.of_move(several, places))
+                follows, edits = self.consequences.of_move(several, places), Edits(OperationsMoved(tuple(several)))
+                yield MovedOperations(names, mates[run[0]], run[0], after, follows=follows, edits=edits)
                 run = []
 
     def _first_user(self, op: Op, uses: Sequence[tuple[Op, str]], mates: Collection[int]) -> int | None:
@@ -279,7 +332,10 @@ class ProgramComparison:
         self._owners |= dict.fromkeys(range(weights, len(self._values.changed)), (a, b))
         if len(a.blocks) != len(b.blocks):
             changes.append(Change("blocks", "", str(len(a.blocks)), str(len(b.blocks))))
-        return changes
+        found = self._values
+        for place in range(weights, len(found.changed)):
+            found.changed[place] = self._exact.weight(found.changed[place], found.kinds[place], a, b)
+        return self._exact.operation(changes, a, b) if changes else changes
 
     def _arguments(self, a: Op, b: Op, where: tuple[str, str]) -> Iterator[Change]:
         """Yield the changes of arguments, with the reasons of those that follow."""
@@ -372,11 +428,12 @@ class ProgramComparison:
                 before, now = name_text(old.name), name_text(new.name)
                 is_output = old in outputs and new in outputs
                 follows = None if is_output else self.consequences.of_rename(old, new)
-                yield Rename("output" if is_output else "value", now, before, now, follows)
+                edits = Edits(NameEdit(old, new.name))
+                yield Rename("output" if is_output else "value", now, before, now, follows=follows, edits=edits)
         names = [each.attributes.get(NAME, None) for each in (a, b)]
         if names[0] != names[1]:
-            stated = [self._spelling.literal(name) if name else None for name in names]
-            yield Rename("name", label(b), stated[0], stated[1])
+            was, here = [self._spelling.literal(name) if name else None for name in names]
+            yield Rename("name", label(b), was, here, edits=Edits(AttributeEdit(a, NAME, None, names[1])))
 
 
 def _uses(op: Op) -> list[tuple[Op, str]]:
@@ -403,5 +460,6 @@ def _place_of(change: Change) -> tuple[int, str]:
 
 
 def _renamed_inputs(a: Block | Function, b: Block | Function, pairs: Sequence[Pair], kind: str) -> list[Rename]:
-    named = [(a.inputs[i].name, b.inputs[j].name) for i, j in pairs]
-    return [Rename(kind, name_text(new), name_text(old), name_text(new)) for old, new in named if old != new]
+    named = [(a.inputs[i], b.inputs[j].name) for i, j in pairs if a.inputs[i].name != b.inputs[j].name]
+    renamed = [Rename(kind, name_text(new), name_text(old.name), name_text(new)) for old, new in named]
+    return with_edits(renamed, [NameEdit(old, new) for old, new in named])

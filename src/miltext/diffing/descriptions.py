@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miltext.descriptions.parts import EMPTY, UNKNOWN, MessageDifference, differences, part_of
+from miltext.descriptions.parts import EMPTY, UNKNOWN, MessageDifference, PartStep, differences, part_of
+from miltext.diffing.edits import Edits, OrderEdit, PartEdit
 from miltext.diffing.structure import Change
 from miltext.files.contents import shell
+from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import MODEL_KINDS
 from miltext.schema.stamps import STAMP
 
@@ -44,17 +46,33 @@ def compare_models(old: Model, new: Model, build_info: bool) -> list[Change]:
 def _of_messages(old: Model, new: Model) -> Iterable[MessageDifference]:
     assert old.spec is not None
     assert new.spec is not None
-    return differences(part_of(shell(old.spec)), part_of(shell(new.spec)))
+    root = PartStep("", part_of(shell(old.spec)), part_of(shell(new.spec)))
+    return _differences(root, ())
+
+
+def _differences(last: PartStep, steps: tuple[PartStep, ...], path: str = "") -> Iterator[MessageDifference]:
+    """Yield the differences of the two parts of a last step, which both messages have."""
+    assert last.old is not None
+    assert last.new is not None
+    return differences(last.old, last.new, path, (*steps, last))
 
 
 def _of_others(old: Model, new: Model) -> Iterator[MessageDifference]:
     """Yield the differences of two models, of which at least one is not a Model message."""
     (before, described), (now, other) = _stated(old), _stated(new)
     if before is not None and now is not None and before != now:
-        yield MessageDifference("specificationVersion", str(before), str(now))
+        steps = _steps("specificationVersion", *(Spec(specificationVersion=each) for each in (before, now)))
+        yield MessageDifference("specificationVersion", str(before), str(now), steps)
     if described is not None and other is not None:
-        found = differences(part_of(described), part_of(other), "description")
-        yield from (each for each in found if each.path != _ADDED or EMPTY not in each)
+        root, step = _steps("description", *(Spec(description=each) for each in (described, other)))
+        found = _differences(step, (root,), "description")
+        yield from (each for each in found if each.path != _ADDED or EMPTY not in each[:3])
+
+
+def _steps(field: str, old: Spec, new: Spec) -> tuple[PartStep, PartStep]:
+    """Return the steps to a field of two Model messages, from these."""
+    a, b = part_of(old), part_of(new)
+    return PartStep("", a, b), PartStep(field, a.parts.get(field), b.parts.get(field))
 
 
 def _stated(model: Model) -> tuple[int | None, ModelDescription | None]:
@@ -67,11 +85,12 @@ def _stated(model: Model) -> tuple[int | None, ModelDescription | None]:
 def _change(found: MessageDifference) -> Change:
     """Return the Change for a difference of two Model messages."""
     field, _, path = found.path.partition(".")
+    edits = Edits(OrderEdit(found.steps) if found.is_order else PartEdit(found.steps))
     if field in _OF_MODEL:
         kind, nothing = _OF_MODEL[field]
-        return Change(kind, "", found.old or nothing, found.new or nothing)
+        return Change(kind, "", found.old or nothing, found.new or nothing, edits=edits)
     if field == "description":
-        return Change(field, path, found.old, found.new)
+        return Change(field, path, found.old, found.new, edits=edits)
     if field in _KINDS:
-        return Change("contents", path, found.old, found.new)
-    return Change("field", field.removeprefix(UNKNOWN), found.old, found.new)
+        return Change("contents", path, found.old, found.new, edits=edits)
+    return Change("field", field.removeprefix(UNKNOWN), found.old, found.new, edits=edits)

@@ -9,6 +9,7 @@ from miltext.diagnostics.plain import field_names, plain
 from miltext.diffing.markdown import LIMIT, render_markdown
 from miltext.diffing.report import Shown, report
 from miltext.diffing.structure import (
+    EDITS,
     BlockDifference,
     Change,
     DiffSummary,
@@ -67,6 +68,11 @@ class Difference:
         if self.changes or self.functions or self.weights.changed or self.models:
             return False
         return True if self.complete else None
+
+    @property
+    def texts(self) -> Texts | None:
+        """The two compared programs, for the forms that show them and for `miltext.apply`; None for other models."""
+        return self._texts
 
     @property
     def verdict(self) -> str:
@@ -142,7 +148,8 @@ _JSON_FIELDS = ("same", "old", "new", "notes", "summary", "changes", "functions"
 
 def _fields(thing: Json) -> Iterable[str]:
     """Return the names of the fields of an object in JSON, the operations of a block by kind."""
-    names = [*(_JSON_FIELDS if isinstance(thing, Difference) else field_names(thing))]
+    every = _JSON_FIELDS if isinstance(thing, Difference) else field_names(thing)
+    names = [each for each in every if each != EDITS]
     if isinstance(thing, BlockDifference):
         names[names.index("operations") :] = ["added", "removed", "changed", "moved"]
     return names

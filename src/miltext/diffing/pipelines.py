@@ -7,6 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.diffing.difference import Difference
+from miltext.diffing.edits import (
+    Edits,
+    ModelAdded,
+    ModelEdit,
+    ModelNameEdit,
+    ModelPlaceEdit,
+    ModelRemoved,
+    PipelineNamesEdit,
+)
 from miltext.diffing.programs import DiffSide, How, changes_around, compare_programs
 from miltext.diffing.structure import Change, ModelDifference
 from miltext.models.model import Stage
@@ -42,7 +51,8 @@ def _extra_names(old: Model, new: Model) -> Iterator[Change]:
     """Yield the differences in the extra names of pipelines, which belong to no model."""
     was, now = [[*map(quote, each.pipeline_names[len(each.models) :])] for each in (old, new)]
     if was != now:
-        yield Change("name", "of no model", ", ".join(was) or None, ", ".join(now) or None)
+        edits = Edits(PipelineNamesEdit(tuple(new.pipeline_names[len(new.models) :]), extra=True))
+        yield Change("name", "of no model", ", ".join(was) or None, ", ".join(now) or None, edits=edits)
 
 
 def paired(old: Sequence[Stage], new: Sequence[Stage]) -> list[Pair]:
@@ -76,7 +86,7 @@ def _empty_names(old: Model, new: Model) -> Iterator[Change]:
     """Yield a change where just one of two pipelines has empty names."""
     was, now = [f"({', '.join(map(quote, each.pipeline_names))})" for each in (old, new)]
     if was != now:
-        yield Change("names", "", was, now)
+        yield Change("names", "", was, now, edits=Edits(PipelineNamesEdit(tuple(new.pipeline_names), extra=False)))
 
 
 def _compared(pair: Pair, how: How) -> Difference | None:
@@ -112,15 +122,23 @@ def _places(old: Stage, new: Stage) -> Iterator[Change]:
     """Yield the changes of two models' positions: their names in the pipeline, and their places."""
     was, now = [quote(each.model.pipeline_name) if each.model.pipeline_name else None for each in (old, new)]
     if was != now:
-        yield Change("name", "", was, now)
+        yield Change("name", "", was, now, edits=Edits(ModelNameEdit(new.model.pipeline_name)))
     if old.place != new.place:
-        yield Change("place", "", old.place, new.place)
+        yield Change("place", "", old.place, new.place, edits=Edits(ModelPlaceEdit(_index(new))))
+
+
+def _index(stage: Stage) -> int:
+    """Return the index of a model in its own pipeline."""
+    return int(stage.place.rpartition("/")[2])
 
 
 def _model(pair: Pair, inner: Difference | None) -> ModelDifference:
     stage = pair[1] or pair[0]
     assert stage is not None
     status = "changed" if inner is not None else "added" if pair[1] else "removed"
-    name = stage.model.pipeline_name
+    name, index = stage.model.pipeline_name, _index(stage)
+    edit = ModelEdit(_index(pair[0])) if pair[0] and pair[1] else ModelRemoved(index)
+    edits = Edits(ModelAdded(stage.model, index) if pair[0] is None else edit)
     # Parts that could not be compared are reported once, for the whole pipeline.
-    return ModelDifference(stage.place, name, stage.model.type, status, replace(inner, notes=()) if inner else None)
+    difference = replace(inner, notes=()) if inner else None
+    return ModelDifference(stage.place, name, stage.model.type, status, difference, edits=edits)

@@ -5,10 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from miltext.diffing.edits import NO_EDITS, Edits
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from miltext.diffing.difference import Difference
+
+
+EDITS = "edits"
+"""The field of an entry with its exact data, for `miltext.apply`; it is in no form for people or programs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,7 @@ class Change:
     measure: TensorDistance | None = None
     also: tuple[tuple[str, str], ...] = ()
     follows: Consequence | None = None
+    edits: Edits = field(default=NO_EDITS, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +85,7 @@ class Rename:
     old: str | None
     new: str | None
     follows: Consequence | None = None
+    edits: Edits = field(default=NO_EDITS, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +100,7 @@ class UnpairedOperation:
     index: int
     scope: str = ""
     follows: Consequence | None = None
+    edits: Edits = field(default=NO_EDITS, repr=False, compare=False)
 
 
 class AddedOperation(UnpairedOperation):
@@ -143,6 +152,7 @@ class MovedOperations:
     after: str | None
     follows: Consequence | None = None
     scope: str = ""
+    edits: Edits = field(default=NO_EDITS, repr=False, compare=False)
 
 
 OperationDifference = AddedOperation | RemovedOperation | ChangedOperation | MovedOperations
@@ -159,6 +169,7 @@ class BlockDifference:
     changes: tuple[Change, ...] = ()
     renamed: tuple[Rename, ...] = ()
     operations: tuple[OperationDifference, ...] = ()
+    edits: Edits = field(default=NO_EDITS, repr=False, compare=False)
 
     @property
     def same(self) -> bool:
@@ -209,6 +220,7 @@ class FunctionDifference:
     renamed: tuple[Rename, ...] = ()
     blocks: tuple[BlockDifference, ...] = ()
     operations: int = 0
+    edits: Edits = field(default=NO_EDITS, repr=False, compare=False)
 
     @property
     def same(self) -> bool:
@@ -230,6 +242,7 @@ class ModelDifference:
     type: str
     status: str
     difference: Difference | None
+    edits: Edits = field(default=NO_EDITS, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +273,7 @@ class WeightChange:
     old_form: str | None = None
     new_form: str | None = None
     follows: Consequence | None = None
+    edits: Edits = field(default=NO_EDITS, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

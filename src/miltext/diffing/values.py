@@ -51,6 +51,7 @@ class Values:
         self._equal = 0
         self._unread = 0
         self.changed: list[WeightChange] = []
+        self.kinds: list[str] = []  # of the changed weights: `argument`, `attribute`, or empty for another form
 
     def weights(self) -> WeightDifference:
         """Return the differences between the weights that were compared."""
@@ -66,6 +67,7 @@ class Values:
             return []
         if verdict.weight:
             text = self.spelling.type(a)
+            self.kinds.append(kind)
             self.changed.append(WeightChange(*where, name, text, _place(a), _place(b), verdict.apart))
             return []
         spell = self.spelling.literal if self._alike(a, b) else self.spelling.value
@@ -82,6 +84,7 @@ class Values:
 
         old, new = tensors
         apart = None if old is None or new is None else measure(old, new)
+        self.kinds.append("")
         self.changed.append(WeightChange(*where, "val", self.spelling.type(output), None, None, apart, *forms))
 
     def same(self, a: Value, b: Value) -> bool:

@@ -22,16 +22,19 @@ class Function:
     """A function: its inputs, which are in scope in all of its blocks, and the blocks by opset.
 
     `undefined` are the used names without a definition. `clashing` maps each value whose name was in use at its
-    definition to the value with that name. `changed` are the set attributes, None for removed ones.
+    definition to the value with that name. `changed` are the set attributes, None for removed ones. `opset` is the
+    function's opset, which may differ from those of its blocks.
     """
 
     __slots__ = (
-        "_has_uses", "_names", "blocks", "changed", "clashing", "inputs", "is_edited", "message", "name", "undefined",
+        "_has_uses", "_names", "blocks", "changed", "clashing", "inputs", "is_edited", "message", "name", "opset",
+        "undefined",
     )  # fmt: skip
 
     def __init__(self, name: str, message: proto.Function) -> None:
         self.name = name
         self.message = message
+        self.opset = message.opset
         self.inputs: list[Value] = []
         self.blocks: dict[str, Block] = {}
         self.undefined: dict[str, Value] = {}
@@ -62,7 +65,7 @@ class Function:
     @property
     def own_opset(self) -> str | None:
         """The opset of the function's own block."""
-        return own_opset(self.message.opset, self.blocks)
+        return own_opset(self.opset, self.blocks)
 
     def value(self, name: str) -> Value:
         """Return the value of a name, or the first of several in the order of the text. Raise GraphError for none."""
@@ -100,6 +103,15 @@ class Function:
         """Remove the block for an opset."""
         self.touch()
         self.blocks.pop(opset).release()
+
+    def set_opsets(self, own: str, blocks: dict[str, Block]) -> None:
+        """Set the opset of the function, and its blocks by opset."""
+        self.touch()
+        self.opset, self.blocks = own, blocks
+
+    def unknown(self, name: str) -> Value:
+        """Return the value for a name that the function uses without a definition, one for each name."""
+        return self.undefined.setdefault(name, Value(name, None, None))
 
     def walk(self) -> Iterator[Op]:
         """Yield the operations of all blocks, each before those inside it, in the order of the text."""

@@ -14,6 +14,8 @@ from miltext.syntax.programs import require_program
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from miltext.ir.functions import Function
     from miltext.schema import proto
     from miltext.schema.paths import Path
@@ -50,11 +52,11 @@ class Graph:
         return {path: part for path, part in parts if isinstance(part, Op)}
 
     @with_room
-    def program(self) -> proto.Program:
+    def program(self, *, may_clash: Collection[str] = ()) -> proto.Program:
         """Return a Program with the contents of the graph, of the class that was read.
 
         Unedited parts are equal to the message that was read, unknown fields too. Values get fresh names if an edit
-        made their names clash.
+        made their names clash; in the functions that `may_clash`, only where a use would find another value.
         """
         made = self.message.__class__()
         made.CopyFrom(self.message)
@@ -62,7 +64,7 @@ class Graph:
             del made.functions[name]
         for name, function in self.functions.items():
             if function.is_edited:
-                settle_names(function)
+                settle_names(function, may_clash=name in may_clash)
                 read = self.message.functions.get(name)  # another one if the Program was edited meanwhile
                 write_function(made.functions[name], function, is_copy=read is function.message)
         return made

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from miltext.ir.parts import Block, Value
 
 
-def settle_names(function: Function) -> None:
+def settle_names(function: Function, *, may_clash: bool = False) -> None:
     """Give fresh names to values, so that each use of a function finds its own value by name.
 
-    The inputs and outputs of the function keep their names if another value can be renamed. Original clashes stay as
-    long as each use still finds its value. Raise GraphError for a used value of another function or of a detached
+    The inputs and outputs of the function keep their names if another value can be renamed. Original clashes, or all of
+    them if names `may_clash`, stay as long as each use still finds its value.
+
+    Raise GraphError for a used value of another function or of a detached
     operation.
     """
     defined = [*function.defined()]
@@ -28,7 +30,7 @@ def settle_names(function: Function) -> None:
         return
     kept = {*function.inputs, *(value for block in function.blocks.values() for value in block.outputs)}
     for block in function.blocks.values():
-        _Settling(function, kept).block(block)
+        _Settling(function, kept, may_clash).block(block)
 
 
 def _require_definitions(function: Function, defined: set[Value]) -> None:
@@ -45,7 +47,8 @@ def _require_definitions(function: Function, defined: set[Value]) -> None:
 class _Settling:
     """A walk over a block with the values in `scope`, by name."""
 
-    def __init__(self, function: Function, kept: set[Value]) -> None:
+    def __init__(self, function: Function, kept: set[Value], may_clash: bool) -> None:
+        self._may_clash = may_clash
         self._function = function
         self._kept = kept
         self._scope: dict[str, Value] = {}
@@ -84,7 +87,8 @@ class _Settling:
     def _define(self, value: Value, defined: list[tuple[str, Value | None]]) -> None:
         """Add a value to the scope; if it has the name of another value, rename one of them."""
         other = self._seen(value.name)
-        if other is not None and other is not value and value not in self._function.clashing:
+        is_new = other is not None and other is not value and value not in self._function.clashing
+        if other is not None and is_new and not self._may_clash:
             self._part(value, other)
         defined.append((value.name, self._scope.get(value.name)))
         self._scope[value.name] = value

@@ -143,6 +143,11 @@ class Value:
             use.user.put(use, new)
             del self.uses[use]
 
+    def declare(self, message: proto.NamedValueType) -> None:
+        """Set the declared type to exactly that of a message, whatever it contains; the name stays."""
+        self.message = message
+        self._touch()
+
     def _touch(self) -> None:
         if self.owner is not None:
             self.owner.touch()
@@ -157,10 +162,13 @@ class Op:
 
     `message` contains its type and attributes; arguments, outputs and blocks are in the graph. `block` is the enclosing
     block, None for a removed or not yet inserted operation. `is_own` is true if `message` belongs to the graph and may
-    be edited.
+    be edited, `has_other_blocks` if inner blocks were inserted or removed.
     """
 
-    __slots__ = ("_type", "block", "blocks", "inputs", "is_edited", "is_own", "message", "next", "outputs", "previous")
+    __slots__ = (
+        "_type", "block", "blocks", "has_other_blocks", "inputs", "is_edited", "is_own", "message", "next", "outputs",
+        "previous",
+    )  # fmt: skip
 
     def __init__(self, message: proto.Operation) -> None:
         self.message = message
@@ -173,6 +181,7 @@ class Op:
         self.next: Op | None = None
         self.is_edited = False
         self.is_own = False
+        self.has_other_blocks = False
 
     @classmethod
     def new(
@@ -295,6 +304,15 @@ class Op:
         if isinstance(new, Value):
             new.uses[use] = None
 
+    def set_blocks(self, blocks: Sequence[Block]) -> None:
+        """Set the inner blocks; those that are left out lose their uses of values."""
+        self.touch()
+        self.has_other_blocks = True
+        for block in self.blocks:
+            if block not in blocks:
+                block.release()
+        self.blocks = [*blocks]
+
     def remove(self) -> None:
         """Remove the operation with its blocks. Raise GraphError if an output is used outside of it."""
         for value in self.outputs:
@@ -363,10 +381,11 @@ class Op:
 class Block:
     """A block of a function, by opset, or inside an operation; its operations are linked in order.
 
-    `is_rebuilt` is true if operations or inputs were inserted, moved or removed.
+    `is_rebuilt` is true if operations or inputs were inserted, moved or removed. `changed` are the set attributes, None
+    for removed ones.
     """
 
-    __slots__ = ("_outputs", "first", "inputs", "is_edited", "is_rebuilt", "last", "message", "owner")
+    __slots__ = ("_outputs", "changed", "first", "inputs", "is_edited", "is_rebuilt", "last", "message", "owner")
 
     def __init__(self, message: proto.Block, owner: Function | Op) -> None:
         self.message = message
@@ -375,6 +394,7 @@ class Block:
         self._outputs: list[Value] = []
         self.first: Op | None = None
         self.last: Op | None = None
+        self.changed: dict[str, proto.Value | None] = {}
         self.is_edited = False
         self.is_rebuilt = False
 
@@ -386,6 +406,17 @@ class Block:
             linked.append(op)
             op = op.next
         return (op for op in linked if op.block is self)
+
+    @property
+    def attributes(self) -> dict[str, proto.Value]:
+        """The attributes, read-only; `set_attribute` changes one."""
+        stated = {**self.message.attributes, **self.changed}
+        return {key: value for key, value in stated.items() if value is not None}
+
+    def set_attribute(self, key: str, value: proto.Value | None) -> None:
+        """Set an attribute, or remove it for None."""
+        self.changed[key] = value
+        self.touch()
 
     @property
     def outputs(self) -> Sequence[Value]:

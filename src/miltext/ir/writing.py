@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from miltext.ir.parts import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from miltext.diagnostics.dynamic import Fields
     from miltext.ir.functions import Function
@@ -23,15 +23,22 @@ def write_function(target: proto.Function, function: Function, *, is_copy: bool)
     if not is_copy:
         _copy(target, function.message)
     _declare(target.inputs, function.inputs)
-    for key, value in function.changed.items():
-        target.attributes.pop(key, None)
-        if value is not None:
-            _copy(target.attributes[key], value)
+    if target.opset != function.opset:
+        target.opset = function.opset
+    _set_attributes(target.attributes, function.changed)
     for opset in [each for each in target.block_specializations if each not in function.blocks]:
         del target.block_specializations[opset]
     for opset, block in function.blocks.items():
-        is_there = opset in function.message.block_specializations
+        is_there = function.message.block_specializations.get(opset) is block.message
         _write_block(target.block_specializations[opset], block, is_copy=is_there)
+
+
+def _set_attributes(target: Fields, changed: Mapping[str, proto.Value | None]) -> None:
+    """Set the changed attributes, and remove those that are None."""
+    for key, value in changed.items():
+        target.pop(key, None)
+        if value is not None:
+            _copy(target[key], value)
 
 
 def _write_block(target: proto.Block, block: Block, *, is_copy: bool) -> None:
@@ -53,6 +60,7 @@ def _change_block(target: proto.Block, block: Block) -> None:
         if op.is_edited:
             _change_op(made, op)
     _declare(target.inputs, block.inputs)
+    _set_attributes(target.attributes, block.changed)
     target.outputs[:] = [value.name for value in block.outputs]
 
 
@@ -63,6 +71,8 @@ def _change_op(target: proto.Operation, op: Op) -> None:
     for parameter, operands in op.inputs.items():
         _bind(target.inputs[parameter].arguments, operands)
     _declare(target.outputs, op.outputs)
+    if op.has_other_blocks:
+        del target.blocks[:]
     for place, block in enumerate(op.blocks):
         is_there = place < len(target.blocks)
         _write_block(target.blocks[place] if is_there else target.blocks.add(), block, is_copy=is_there)

@@ -389,3 +389,27 @@ CONSTANT_CANNOT_FOLLOW = code(
     "sizes. If a range was requested, choose one size",
 )
 IMPOSSIBLE_PACKAGE_SIZE = code("MIL493", "size too large for a package", ERROR, "choose smaller sizes")
+DIFFERENCE_OF_ANOTHER_MODEL = code(
+    "MIL495",
+    "difference of another model",
+    ERROR,
+    "apply the difference to the model that was compared as the old one, or compare again",
+)
+PART_NOT_APPLICABLE = code(
+    "MIL496",
+    "difference that cannot be applied",
+    ERROR,
+    "apply the difference without these entries, and take these parts from the new model",
+)
+LACKING_ENTRY = code(
+    "MIL497",
+    "difference without a needed entry",
+    ERROR,
+    "keep the entries that the others need, or compare again",
+)
+NEW_WEIGHT_NOT_FOUND = code(
+    "MIL498",
+    "new weight not found",
+    ERROR,
+    "compare the models where their weight files are, or pass a model that has the new weights as `weights_from`",
+)
