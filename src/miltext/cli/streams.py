@@ -31,7 +31,13 @@ WRONG, FAILED = 1, 2
 """The exit statuses for a wrong input, and for usage, files or a missing extra."""
 
 
-NO_OUTPUT = (codes.WRONG_ENDING, codes.TARGET_WOULD_BE_LOST, codes.SEVERAL_TEXTS, codes.OPTION_FOR_COMPILED)
+NO_OUTPUT = (
+    codes.WRONG_ENDING,
+    codes.TARGET_WOULD_BE_LOST,
+    codes.ARRAYS_ELSEWHERE,
+    codes.SEVERAL_TEXTS,
+    codes.OPTION_FOR_COMPILED,
+)
 """The codes for outputs that must not be written to a place or in a form."""
 
 NO_INPUT = (

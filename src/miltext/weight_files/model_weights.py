@@ -149,6 +149,7 @@ class Weights(Mapping[str, Any]):
     def __init__(self, program: Program, model_path: Path | None) -> None:
         self._program = program
         self._folder = BlobFolder(model_path)
+        self.keeps: object = None  # an object that must live as long: the temporary folder of the files
 
     def __getitem__(self, key: str | Value) -> npt.NDArray[Any]:
         value = self.entries[key].value if isinstance(key, str) else key
