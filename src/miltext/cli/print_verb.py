@@ -23,7 +23,7 @@ from miltext.cli.streams import (
     show_strict_findings,
     write_text,
 )
-from miltext.diagnostics import Diagnostic, Note, PrintError, codes, error, warning
+from miltext.diagnostics import Diagnostic, Note, ParseError, PrintError, codes, error, warning
 from miltext.diagnostics.wording import tally
 from miltext.models.model import Stage
 from miltext.models.outputs import kind_of_name
@@ -59,6 +59,10 @@ ON_TERMINAL = 64
 
 _WITH_DRAFT = (
     "--draft can be combined only with --drop-names, --dialect, --floats, --elide, --inline-weights and --weights-as"
+)
+_WITH_ARRAYS = Note(
+    "`miltext infer` writes the completed text, with the names of its arrays; `--inline-weights` prints their numbers, "
+    "and `--compact` their digests"
 )
 _WITH_COREMLC = "--as-coremlc cannot be combined with --dialect, --floats, --elide or --annotate: the compiler decides"
 
@@ -113,7 +117,8 @@ _WITH_COREMLC = "--as-coremlc cannot be combined with --dialect, --floats, --eli
 def command(model: str, output: str, nested: str | None, form: str | None, **options: Chosen) -> None:
     """Print MODEL's program as MIL text that reads back as the same Program.
 
-    MODEL is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; `-` or nothing, in a pipe, is standard input.
+    MODEL is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; `-` or nothing, in a pipe, is standard input. A
+    draft is completed first; `miltext infer` also keeps its comments.
 
     For a pipeline, each ML Program is printed after a comment with its name, for reading: several programs are not one
     MIL text. With -o and a folder, each is a text in a separate file; a file can hold the text of a single program.
@@ -138,7 +143,7 @@ def _print(whole: Model, nested: str | None, form: PrintForm, output: str, model
         return
     chosen = whole.select(nested)
     _ = chosen.text  # a bundle without its text fails here, before the output is opened
-    stage = Stage("", chosen)
+    stage = Stage("", form.readable(chosen))
     write_text(output, form.with_names([stage]).text(stage), form.kind, model)
 
 
@@ -186,6 +191,24 @@ class PrintForm:
         if self.style.elide is not None or is_proven or self.html or self.compact or self.inline_weights is not None:
             return self
         return replace(self, style=self.style._replace(elide=ON_TERMINAL), is_cut=True)
+
+    def readable(self, model: Model) -> Model:
+        """Return a model whose program can be printed: a draft is completed.
+
+        Arrays in files are read for a form that shows numbers or digests; the text in any other form would have to name
+        a weight file that does not exist. Raise ParseError.
+        """
+        from miltext.drafting.programs import completed, with_program
+
+        if self.compact or self.inline_weights == sys.maxsize:
+            return completed(model)
+        try:
+            return with_program(model)
+        except ParseError as failure:
+            found = failure.diagnostics[0]
+            if found.code == codes.VALUE_IN_ARRAY_FILE:
+                failure.diagnostics[0] = found._replace(notes=(*found.notes, _WITH_ARRAYS))
+            raise
 
     def with_names(self, stages: Sequence[Stage]) -> PrintForm:
         """Return the form with the new names of weight files, which are looked up in all programs together."""
