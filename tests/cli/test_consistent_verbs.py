@@ -66,6 +66,52 @@ def test_a_missing_file_is_status_2_and_the_nearest_is_named(verb: str, folder: 
     assert left(folder) == {PACKAGE}
 
 
+SWAPPED = {
+    "locate": ("locate", "242:12", PACKAGE),
+    "rename": ("rename", "a", "b", PACKAGE, "-o", "New.mlpackage"),
+    "expose": ("expose", "v", f"{PACKAGE}/", "-o", "New.mlpackage"),
+    "extract": ("extract", "v", "w", PACKAGE),
+    "reshape": ("reshape", "x=1", PACKAGE, "-o", "New.mlpackage"),
+}
+"""Calls with the model after another argument, which is no file."""
+
+
+@pytest.mark.parametrize("verb", SWAPPED)
+def test_a_model_that_is_not_the_first_argument_is_named(verb: str, folder: Path) -> None:
+    call = SWAPPED[verb]
+    ended, named = miltext(*call), next(word for word in call if word.startswith(PACKAGE))
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    hint = f"; MODEL is the first argument, and {named} is not the first\n"
+    assert ended.stderr.decode() == f"miltext: file or folder not found: {call[1]}{hint}"
+    assert left(folder) == {PACKAGE}
+
+
+def test_an_output_is_not_taken_for_the_model(folder: Path) -> None:
+    ended = miltext("rename", "M.mlpackge", "a", "b", "-o", PACKAGE)
+    assert ended.stderr.decode().endswith("not found: M.mlpackge; did you mean `M.mlpackage`?\n")
+
+
+NUMBERS = {
+    ("print", PACKAGE, "--elide", "four"): "Invalid value for '--elide': 'four' is not a whole number.",
+    ("print", PACKAGE, "--inline-weights=few"): "Invalid value for '--inline-weights': 'few' is not a whole number.",
+    ("generate", "--seed", "1.5"): "Invalid value for '--seed': '1.5' is not a whole number.",
+    ("fmt", "--width", "wide", "."): "Invalid value for '--width': 'wide' is not a whole number.",
+    ("reduce", PACKAGE, "--timeout", "soon"): "Invalid value for '--timeout': 'soon' is not a number.",
+    ("print", PACKAGE, "--elide", "-1"): "Invalid value for '--elide': -1 is not in the range x>=0.",
+    ("print", PACKAGE, "--elide"): "Option '--elide' requires an argument.",
+    ("git", "setup", "--color"): "Option '--color' requires an argument.",
+}
+
+
+@pytest.mark.parametrize("call", NUMBERS, ids=" ".join)
+def test_a_wrong_or_missing_value_of_an_option_shows_the_usage(call: tuple[str, ...], folder: Path) -> None:
+    ended = miltext(*call)
+    verb = " ".join(call[:2] if call[0] == "git" else call[:1])
+    lines = ended.stderr.decode().splitlines()
+    assert (ended.returncode, lines[0].startswith(f"Usage: miltext {verb} ")) == (2, True)
+    assert lines[1:] == [f"Try 'miltext {verb} --help' for help.", "", f"Error: {NUMBERS[call]}"]
+
+
 @pytest.mark.parametrize("verb", ["print", "check", "build"])
 @pytest.mark.parametrize(("name", "near"), [("nowhere", None), ("sub/m.mi", "sub/m.mil"), ("missing/m.mil", None)])
 def test_only_a_similar_name_beside_it_is_named(verb: str, name: str, near: str | None, folder: Path) -> None:

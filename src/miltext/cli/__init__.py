@@ -86,13 +86,23 @@ Exit status: 0 all is well; 1 the input was read and is wrong; 2 usage, files, a
 
 @contextmanager
 def naming_what_was_meant(context: click.Context) -> Iterator[None]:
-    """Make the error of an unknown option name the nearest option."""
+    """Make the error of an unknown option name the nearest option, and of a wrong number say so; all show the usage."""
     try:
         yield
     except click.NoSuchOption as failure:
         from miltext.cli.meanings import no_such_option
 
         raise no_such_option(failure, failure.ctx or context) from None
+    except click.BadOptionUsage as failure:
+        from miltext.cli.meanings import called
+
+        failure.ctx = failure.ctx or called(context)
+        raise
+    except click.BadParameter as failure:
+        from miltext.cli.meanings import in_words
+
+        failure.message = in_words(failure)
+        raise
 
 
 class Commands(click.Group):

@@ -16,6 +16,7 @@ from miltext.cli.streams import (
     OptionalNumbers,
     compiled_text,
     model_argument,
+    naming_failures,
     nested_option,
     open_whole,
     output_option,
@@ -23,7 +24,7 @@ from miltext.cli.streams import (
     show_strict_findings,
     write_text,
 )
-from miltext.diagnostics import Diagnostic, Note, ParseError, PrintError, codes, error, warning
+from miltext.diagnostics import Diagnostic, Note, PrintError, codes, error, warning
 from miltext.diagnostics.wording import tally
 from miltext.models.model import Stage
 from miltext.models.outputs import kind_of_name
@@ -60,11 +61,17 @@ ON_TERMINAL = 64
 _WITH_DRAFT = (
     "--draft can be combined only with --drop-names, --dialect, --floats, --elide, --inline-weights and --weights-as"
 )
-_WITH_ARRAYS = Note(
-    "`miltext infer` writes the completed text, with the names of its arrays; `--inline-weights` prints their numbers, "
-    "and `--compact` their digests"
-)
 _WITH_COREMLC = "--as-coremlc cannot be combined with --dialect, --floats, --elide or --annotate: the compiler decides"
+
+
+_WAYS = {
+    codes.VALUE_IN_ARRAY_FILE: Note(
+        "`miltext infer` writes the completed text, with the names of its arrays; `--inline-weights` prints their "
+        "numbers, and `--compact` their digests"
+    ),
+    codes.NOT_APPLE_SYNTAX: Note("print without `--as-coremlc` and `--strict`: miltext's own spellings can express it"),
+}
+"""The ways out of some errors of printing, by their codes."""
 
 
 @click.command("print", cls=OptionalNumbers, epilog=EPILOG + STATUSES)
@@ -135,16 +142,17 @@ def command(model: str, output: str, nested: str | None, form: str | None, **opt
 
 def _print(whole: Model, nested: str | None, form: PrintForm, output: str, model: str) -> None:
     """Write a program, or the programs of a pipeline."""
-    if nested is None and whole.models:
-        from miltext.cli.pipeline_texts import program_stages, write_texts
+    with naming_failures(whole.name, _WAYS):
+        if nested is None and whole.models:
+            from miltext.cli.pipeline_texts import program_stages, write_texts
 
-        form = form.with_names(program_stages(whole))
-        write_texts(whole, form.text, output, form.kind, model)
-        return
-    chosen = whole.select(nested)
-    _ = chosen.text  # a bundle without its text fails here, before the output is opened
-    stage = Stage("", form.readable(chosen))
-    write_text(output, form.with_names([stage]).text(stage), form.kind, model)
+            form = form.with_names(program_stages(whole))
+            write_texts(whole, form.text, output, form.kind, model)
+            return
+        chosen = whole.select(nested)
+        _ = chosen.text  # a bundle without its text fails here, before the output is opened
+        stage = Stage("", form.readable(chosen))
+        write_text(output, form.with_names([stage]).text(stage), form.kind, model)
 
 
 @dataclass(frozen=True)
@@ -200,15 +208,8 @@ class PrintForm:
         """
         from miltext.drafting.programs import completed, with_program
 
-        if self.compact or self.inline_weights == sys.maxsize:
-            return completed(model)
-        try:
-            return with_program(model)
-        except ParseError as failure:
-            found = failure.diagnostics[0]
-            if found.code == codes.VALUE_IN_ARRAY_FILE:
-                failure.diagnostics[0] = found._replace(notes=(*found.notes, _WITH_ARRAYS))
-            raise
+        shows_numbers = self.compact or self.inline_weights == sys.maxsize
+        return completed(model) if shows_numbers else with_program(model)
 
     def with_names(self, stages: Sequence[Stage]) -> PrintForm:
         """Return the form with the new names of weight files, which are looked up in all programs together."""
