@@ -129,6 +129,18 @@ def _zip(path: Path) -> None:
         file.writestr("M.mlpackage/Manifest.json", "{}")
 
 
+def _torch_zip(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("archive/data.pkl", b"pickled")
+        file.writestr("archive/data/0", bytes(8))
+
+
+OLD_TORCH = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
+"""The beginning of a file of `torch.save` before its zip archives: a pickled number."""
+
+HEADER = b'{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+SAFETENSORS = len(HEADER).to_bytes(8, "little") + HEADER + bytes(4)
+
 FOREIGN = {
     "m.zip": (_zip, "a zip archive"),
     "m.mlpackage.gz": (lambda path: path.write_bytes(gzip.compress(b"text")), "a gzip file"),
@@ -138,6 +150,10 @@ FOREIGN = {
     "m.npy": (lambda path: np.save(path, np.zeros(3)), "an array of numpy"),
     "m.png": (lambda path: path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(40)), "a PNG picture"),
     "m.gguf": (lambda path: path.write_bytes(b"GGUF" + bytes(40)), "a GGUF file"),
+    "m.pt": (_torch_zip, "a PyTorch file"),
+    "m.pth": (lambda path: path.write_bytes(OLD_TORCH + bytes(40)), "a PyTorch file"),
+    "m.safetensors": (lambda path: path.write_bytes(SAFETENSORS), "a safetensors file"),
+    "short.safetensors": (lambda path: path.write_bytes(b" \0\0\0\0\0\0\0" + SAFETENSORS[8:]), "a safetensors file"),
     "zip.mil": (_zip, "a zip archive"),
     "zip.mlmodel": (_zip, "a zip archive"),
 }

@@ -99,10 +99,11 @@ def naming_what_was_meant(context: click.Context) -> Iterator[None]:
         failure.ctx = failure.ctx or called(context)
         raise
     except click.BadParameter as failure:
+        if type(failure) is not click.BadParameter:  # such as a missing argument
+            raise
         from miltext.cli.meanings import in_words
 
-        failure.message = in_words(failure)
-        raise
+        raise click.BadParameter(in_words(failure), failure.ctx, failure.param, failure.param_hint) from None
 
 
 class Commands(click.Group):
