@@ -75,3 +75,11 @@ def test_other_differences_are_all_that_is_told(tmp_path: Path) -> None:
     one, other = saved(tmp_path / "a.mlmodel", described("8")), saved(tmp_path / "b.mlmodel", described("9"))
     assert "--build-info" not in told(one, EXAMPLE)[1]
     assert told(one, other, "--breaking") == (0, "no breaking change\n")
+
+
+def test_a_compiled_model_and_its_source_are_equal(tmp_path: Path) -> None:
+    """The compiler adds its own version to each program."""
+    one = saved(tmp_path / "a.mlmodel", unary("x", "y"))
+    bundle = tmp_path / "a.mlmodelc"
+    assert RUNNER.invoke(command, ["build", str(one), "-o", str(bundle)]).exit_code == 0
+    assert told(one, bundle) == told(bundle, one) == (0, "no difference\n")

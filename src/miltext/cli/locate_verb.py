@@ -30,8 +30,8 @@ Examples:
   miltext locate Model.mlpackage 131:12
   miltext locate Compiled.mlmodelc 131
   miltext locate Model.mlpackage "model.mil:242:12: error: invalid axis"
-  miltext locate Pipeline.mlmodelc "model0/model.mil:242:12: error: invalid axis"
-  miltext locate Pipeline.mlpackage 242:12 --model 0
+  miltext locate Pipeline.mlmodelc "model0/model.mil:5:12: error: invalid axis"
+  miltext locate Pipeline.mlpackage 5:12 --model 0
 """
 
 _PLACE = re.compile(r"(?:(?![0-9]+:).*?:)??([0-9]{1,4000})(?::([0-9]{1,4000}))?(?::(?:\s.*)?)?", re.DOTALL)

@@ -72,13 +72,17 @@ def diff(
 
 
 def _with_tools(found: Difference, whole: Sequence[Model | Message], how: How) -> Difference:
-    """Return a difference that knows whether facts about tools differ, if it has no other differences."""
-    if how.build_info or not found.same:
-        return found
+    """Return a difference that knows whether facts about tools differ, if there are no other differences.
+
+    A compiled model and its source always differ in them, which is not reported.
+    """
     old, new = whole
+    models = (old, new) if isinstance(old, Model) and isinstance(new, Model) else None
+    if how.build_info or not found.same or (models and models[0].is_compiled != models[1].is_compiled):
+        return found
     differ = [_stamp(each) for each in _programs(old)] != [_stamp(each) for each in _programs(new)]
-    if isinstance(old, Model) and isinstance(new, Model):
-        differ = differ or bool(changes_around(old, new, how._replace(build_info=True)))
+    if models:
+        differ = differ or bool(changes_around(*models, how._replace(build_info=True)))
     return replace(found, _left_out=differ)
 
 
