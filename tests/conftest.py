@@ -50,13 +50,14 @@ if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_I
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collect tests without looks for garbage, and have later looks pass over all of them: each would take long."""
+    """Collect tests without looks for garbage; later looks pass over all of them, and are rare: each takes long."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.enable()
         gc.freeze()
+        gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -67,6 +68,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             first.setdefault(item.nodeid.partition("[")[0], item)
         config.hook.pytest_deselected(items=[*{*items}.difference(first.values())])
         items[:] = first.values()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _garbage_is_looked_for_among_new_objects() -> None:
+    """Have looks for garbage pass over what earlier modules have left: a test that asks for a whole look waits less."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

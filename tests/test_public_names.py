@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from conftest import EXAMPLE
 
 import miltext
 
@@ -33,3 +37,34 @@ def test_each_name_is_what_its_module_has(name: str) -> None:
 def test_another_name_is_refused() -> None:
     with pytest.raises(AttributeError, match="module 'miltext' has no attribute 'prase'"):
         miltext.prase  # noqa: B018
+
+
+REPRS: dict[str, tuple[Callable[[str], object], str]] = {
+    "Difference": (lambda model: miltext.diff(model, model), "<Difference {} -> {}: no difference>"),
+    "Weights": (miltext.weights, "<Weights: edges_weight_0_to_fp16, scores_weight_0_to_fp16>"),
+    "Weights, none": (lambda _: miltext.weights("program(1.3) {}"), "<Weights: none>"),
+    "SourceMap": (
+        lambda _: miltext.parse_with_source("program(1.3) {} // end")[1],
+        "<SourceMap: 1 places, 1 comments>",
+    ),
+    "Comparison": (
+        lambda model: miltext.compare(model, model, seed=0),
+        "<Comparison {} -> {}: none of 2 outputs fell, none lost>",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REPRS)
+def test_a_repr_is_short_and_says_something(name: str) -> None:
+    make, expected = REPRS[name]
+    model = str(EXAMPLE)
+    assert repr(make(model)) == expected.format(repr(model), repr(model))
+
+
+def test_the_repr_of_a_conversion_and_of_a_difference(tmp_path: Path) -> None:
+    made = miltext.convert_weights(str(EXAMPLE), "fp32", tmp_path / "M.mlpackage")
+    assert repr(made) == "<Conversion to fp32: 4 constants, 684 -> 1368 bytes>"
+    changed = miltext.diff(str(EXAMPLE), tmp_path / "M.mlpackage")
+    assert changed
+    assert re.fullmatch(r"<Difference '.*' -> '.*': (.+; )*.+>", repr(changed))
+    assert len(repr(changed)) < 600

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.containers import spec
+from support.named_options import named_options
 
 import miltext
 from miltext.containers.sources import is_text
@@ -183,13 +184,15 @@ def test_a_missing_file_is_named(name: str, missing: Any, tmp_path: Path) -> Non
     with pytest.raises((OSError, miltext.ModelError)) as raised:
         FUNCTIONS[name](missing, tmp_path / "Out.mlpackage")
     assert str(missing) in str(raised.value)
+    assert not named_options(str(raised.value))
     assert not any(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if name != "check"])
 def test_a_wrong_text_is_a_parse_error(name: str, tmp_path: Path) -> None:
-    with pytest.raises(miltext.MiltextError):
+    with pytest.raises(miltext.MiltextError) as raised:
         FUNCTIONS[name](TEXT.replace("relu", "="), tmp_path / "Out.mlpackage")
+    assert not named_options(str(raised.value))
     assert not any(tmp_path.iterdir())
 
 
@@ -258,9 +261,9 @@ def test_a_difference_is_true_if_there_is_one() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda path: miltext.rename(TEXT, 1, "g", path), TypeError, "a name is a string, not int"),  # type: ignore[arg-type]
-        (lambda path: miltext.rename(TEXT, "h", None, path), TypeError, "a name is a string, not NoneType"),  # type: ignore[arg-type]
-        (lambda path: miltext.expose(TEXT, ["h", 2], path), TypeError, "a name is a string, not int"),  # type: ignore[list-item]
+        (lambda path: miltext.rename(TEXT, 1, "g", path), TypeError, "`old` of rename() is a str, not int"),  # type: ignore[arg-type]
+        (lambda path: miltext.rename(TEXT, "h", None, path), TypeError, "is a str, not NoneType"),  # type: ignore[arg-type]
+        (lambda path: miltext.expose(TEXT, ["h", 2], path), TypeError, "not list with int"),  # type: ignore[list-item]
         (lambda path: miltext.expose(TEXT, [], path), ValueError, "no value is named"),
         (lambda path: miltext.reshape(TEXT, {}, path), ValueError, "no sizes are given"),
         (lambda path: miltext.reshape(TEXT, ["x"], path), TypeError, "`sizes` of reshape() is a mapping"),  # type: ignore[arg-type]

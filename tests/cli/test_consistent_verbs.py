@@ -27,19 +27,25 @@ READERS = {
     "diff, second": ("diff", PACKAGE, "{}"),
     "expose": ("expose", "{}", "v", "-o", "New.mlpackage"),
     "extract": ("extract", "{}", "v", "-o", "New.mlpackage"),
+    "fmt": ("fmt", "{}"),
+    "fmt, check": ("fmt", "--check", "{}"),
+    "infer": ("infer", "{}"),
     "info": ("info", "{}"),
     "locate": ("locate", "{}", "1"),
+    "merge": ("merge", "{}", "{}", "{}", "-o", "New.mil"),
+    "parse": ("parse", "{}", "-o", "New.pb"),
     "print": ("print", "{}"),
     "reduce": ("reduce", "{}", "--test", "true", "-o", "New.mil"),
     "rename": ("rename", "{}", "a", "b", "-o", "New.mlpackage"),
     "reshape": ("reshape", "{}", "x=1", "-o", "New.mlpackage"),
     "run": ("run", "{}", "--random", "1"),
+    "sidecar": ("sidecar", "{}"),
     "weights": ("weights", "{}"),
 }
 """How each verb is called that reads a model."""
 
-UNDECIDED = ("compare", "compare, second", "diff", "diff, second")
-"""Verbs whose status 1 is a difference: there a model that cannot be read is status 2."""
+UNDECIDED = ("compare", "compare, second", "diff", "diff, second", "merge")
+"""Verbs whose status 1 is a difference or a conflict: there a model that cannot be read is status 2."""
 
 
 @pytest.fixture
@@ -264,14 +270,14 @@ def test_an_ending_chooses_a_patch(folder: Path) -> None:
 
 OTHERS = {
     "print, Program": (("print", PACKAGE, "-o", "o.pb"), "`miltext parse` writes"),
-    "print, JSON": (("print", PACKAGE, "-o", "o.json"), "`--format json`"),
+    "print, JSON": (("print", PACKAGE, "-o", "o.json"), "--format json`"),
     "print, model": (("print", PACKAGE, "-o", "o.mlpackage"), "`miltext build` writes"),
     "print, TOML": (("print", PACKAGE, "-o", "o.toml"), "`miltext describe` writes"),
-    "describe, JSON": (("describe", PACKAGE, "-o", "o.json"), "`--format json`"),
+    "describe, JSON": (("describe", PACKAGE, "-o", "o.json"), "--format json`"),
     "describe, text": (("describe", PACKAGE, "-o", "o.mil"), "`miltext print` writes"),
     "diff, text": (("diff", PACKAGE, PACKAGE, "-o", "o.mil"), "`miltext print` writes"),
-    "diff, two forms": (("diff", PACKAGE, PACKAGE, "--format", "text", "-o", "o.json"), "`--format json`"),
-    "diff, counts": (("diff", PACKAGE, PACKAGE, "--stat", "-o", "o.json"), "`--format json`"),
+    "diff, two forms": (("diff", PACKAGE, PACKAGE, "--format", "text", "-o", "o.json"), "--format json`"),
+    "diff, counts": (("diff", PACKAGE, PACKAGE, "--stat", "-o", "o.json"), "--format json`"),
     "parse, JSON": (("parse", PACKAGE, "-o", "o.json"), ".pb or .txtpb"),
     "print, draft as a page": (("print", PACKAGE, "--draft", "-o", "o.html"), "--draft can be combined only with"),
 }

@@ -133,7 +133,9 @@ def test_one_side_may_be_piped_with_windows_line_ends(folder: Path) -> None:
 
 
 def test_a_limit_holds(folder: Path) -> None:
-    text = "program(1.3)\n{ func main<ios18>(fp16 x) {" + " ".join(f"fp16 v{n} = relu(x = x);" for n in range(99))
+    text = "program(1.3)\n{ func main<ios18>(fp16 x) {" + " ".join(
+        f"fp16 v{n} = add(x = x, y = fp16({n}));" for n in range(99)
+    )
     (folder / "c.mil").write_text(f"{text}}} -> (v0); }}")
     cut = run("diff", "a.mil", "c.mil", "--format", "markdown", "--limit", "1500").stdout.decode()
     assert len(cut) <= 1500

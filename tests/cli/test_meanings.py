@@ -153,6 +153,8 @@ def test_the_meaning_is_there() -> None:
         ("609999", "`miltext explain` lists all codes"),
         ("MIL6O4", "did you mean `MIL604`?"),
         ("MIL60", " or ".join(f"`MIL60{digit}`" for digit in range(1, 10)) + "?"),
+        ("covn", "`covn` is neither a code nor an operation; did you mean `conv`?"),
+        ("softmaxx", "did you mean `softmax`?"),
         ("MIL", "`miltext explain` lists all codes"),
         ("", "`miltext explain` lists all codes"),
         ("xyzzy", "`miltext explain` lists all codes"),

@@ -207,7 +207,7 @@ def test_the_sizes_of_an_input_can_be_given(model: Path, tmp_path: Path) -> None
     model.write_text(TEXT.replace("[2, 3]", "[?, 3]"), encoding="utf-8")
     asked = ("--test", "grep -q exp {}", "--as", "mil", "-o", tmp_path / "Small.mlpackage")
     refused = run(model, *asked)
-    assert (refused.exit_code, "as in --range x=LEAST..GREATEST,3" in refused.stderr) == (1, True)
+    assert (refused.exit_code, "as in `--range x=LEAST..GREATEST,3" in refused.stderr) == (1, True)
     assert run(model, "--range", "x=1..8,3", *asked).exit_code == 0
     assert types(tmp_path / "Small.mlpackage") == ["exp"]
 

@@ -104,7 +104,7 @@ def test_shapes_of_random_inputs(folder: Path) -> None:
     text("sizes.mil", SIZES)
     assert "tensor<fp32, [4, 3]>" in done("sizes.mil", "--random", "--shape", "x=4,3")
     assert "tensor<fp32, [0, 3]>  no elements" in done("sizes.mil", "--random", "--shape", "x=0,3")
-    assert "note: choose them, on the command line with --shape x=SIZES" in refused("sizes.mil", "--random")
+    assert "random numbers of such sizes by `--shape x=SIZES`" in refused("sizes.mil", "--random")
     assert "error[MIL833]" in refused("sizes.mil", "--random", "--shape", "x=4,4")
     assert "error[MIL833]" in refused("sizes.mil", "--random", "--shape", "x=3")
     assert "does not fit into memory" in refused("sizes.mil", "--random", "--shape", "x=99999999999999,3")

@@ -306,7 +306,7 @@ def test_the_longest_rows_are_left_out_unless_all_are_requested(tmp_path: Path) 
         run(tmp_path / "m.mil", "--to", "fp16", "-o", tmp_path / f"{name}.mlpackage", *options)[1].splitlines()
         for name, options in (("short", ()), ("full", ("--full",)))
     )
-    assert (len(short), short[11]) == (14, "and 2 more: --full lists them")
+    assert (len(short), short[11]) == (14, "and 2 more; the full report lists them")
     assert (len(full), full[1].split()[0]) == (15, "c1.y")
 
 

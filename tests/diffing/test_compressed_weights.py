@@ -130,7 +130,7 @@ def test_one_line_with_the_distance_of_the_numbers(opset: str) -> None:
 def test_the_line() -> None:
     difference = miltext.diff(program("fp16"), program("4-bit linear"))
     line = "w  tensor<fp16, [2, 4]>  fp16 -> 4-bit linear, 8 of 8 elements, max 9, mean 4.5, SNR -0.6 dB"
-    assert difference.to_text().splitlines()[2:] == ["weights: 1 differs, 0 equal", f"    ~ {line}"]
+    assert difference.to_text().splitlines()[-2:] == ["weights: 1 differs, 0 equal", f"    ~ {line}"]
     assert "fp16 -> 4-bit linear, 8 of 8 elements" in difference.to_markdown()
     assert "fp16 -&gt; 4-bit linear, 8 of 8 elements" in difference.to_html()
 
@@ -139,8 +139,8 @@ def test_another_name_is_a_rename() -> None:
     """As coremltools names them: only the place where it is used is left to find the partner by."""
     new = program("1-bit palette", use="y = linear(x, w_palettized)", **{"w =": "w_palettized ="})
     difference = miltext.diff(program("fp16"), new)
-    _, _, *lines, last = difference.to_text().splitlines()
-    assert lines == ["func main", "    = w -> w_palettized", "weights: 1 differs, 0 equal"]
+    *lines, last = difference.to_text().splitlines()
+    assert lines[-3:] == ["func main", "    = w -> w_palettized", "weights: 1 differs, 0 equal"]
     assert last.startswith("    ~ w_palettized  tensor<fp16, [2, 4]>  fp16 -> 1-bit palette, ")
 
 
@@ -160,7 +160,7 @@ def test_a_table_that_something_else_uses_is_still_reported() -> None:
 
 def test_the_same_form_is_compared_part_by_part() -> None:
     difference = miltext.diff(program("1-bit palette"), program("1-bit palette", **{"-0.5": "-0.25"}))
-    assert difference.to_text().splitlines()[2:] == [
+    assert difference.to_text().splitlines()[-3:] == [
         "func main",
         "    ~ w: constexpr_lut_to_dense, weight of y",
         "        lut: [[[[-0.5], [0.5]]]] -> [[[[-0.25], [0.5]]]]",

@@ -26,7 +26,8 @@ def told(old: Program, new: Program) -> list[str]:
     difference = miltext.diff(old, new)
     back = miltext.diff(new, old)
     assert difference.same is back.same
-    return [line.removeprefix("    ") for line in difference.to_text().splitlines()[3:]]
+    lines = difference.to_text().splitlines()
+    return [line.removeprefix("    ") for line in lines[lines.index("func main") + 1 :]]
 
 
 def test_at_the_operation_that_uses_it() -> None:

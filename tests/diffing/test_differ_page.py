@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from support.browser import PHONE, Opener
+from support.browser import CUT, PHONE, Opener
 
 import miltext
 
@@ -96,6 +96,26 @@ def test_on_a_phone_lines_are_one_below_the_other(url: str, open_page: Opener) -
     assert new
     assert old["x"] == new["x"]
     assert old["y"] + old["height"] == pytest.approx(new["y"])
+
+
+@pytest.mark.parametrize("width", [1280, PHONE])
+def test_long_names_are_shown_in_full(width: int, tmp_path: Path, open_page: Opener) -> None:
+    names = [f"Encoder_{'x' * 150}_{side}.mil" for side in ("old", "new")]
+    for name, text in zip(names, (OLD, NEW), strict=True):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    path = tmp_path / "diff.html"
+    path.write_text(miltext.diff(*[tmp_path / name for name in names]).to_html(), encoding="utf-8")
+    page = open_page(path.as_uri(), width=width, height=844)
+    told = page.inner_text("h1")
+    assert all(name in told for name in names)
+    assert page.evaluate(CUT) == [0, 0]
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.locator(".row").last.scroll_into_view_if_needed()
+    title, steps = (page.locator(each).bounding_box() for each in ("h1", "#steps"))
+    assert title is not None
+    assert steps is not None
+    assert 0 <= steps["y"] < 844 / 4  # they stay, and the title leaves room
+    assert title["y"] + title["height"] < 844 / 4
 
 
 def test_without_a_script_all_can_be_read(url: str, open_page: Opener) -> None:

@@ -104,8 +104,9 @@ def test_a_difference_is_below_its_model(compiled: bool, tmp_path: Path) -> None
     lines = result.output.splitlines()
     assert '+ description metadata.author: "Somebody"' in lines
     start = lines.index('model 0 "one"')
-    assert lines[start : start + 5] == [
+    assert lines[start : start + 6] == [
         'model 0 "one"',
+        "    outputs: the only one has the same numbers",
         "    func main",
         "        = inner -> other",
         '- model 1 "two": mlProgram',
@@ -133,7 +134,7 @@ def test_json_has_each_model_that_differs(tmp_path: Path) -> None:
     ]
     inner = found["models"][0]["difference"]
     assert inner["changes"] == [
-        {"kind": "name", "name": "", "old": '"two"', "new": '"second"', "measure": None, "also": []}
+        {"kind": "name", "name": "", "old": '"two"', "new": '"second"', "measure": None, "also": [], "follows": None}
     ]
     assert inner["functions"][0]["blocks"][0]["renamed"][0]["new"] == "other"
     assert found["models"][1]["difference"] is None
@@ -145,7 +146,12 @@ def test_a_change_in_a_pipeline_inside_has_its_path(tmp_path: Path) -> None:
     old = package(piped(piped(unary("x", "a")), unary("a", "y")), tmp_path, "A")
     new = package(piped(piped(unary("x", "a", "other")), unary("a", "y")), tmp_path, "B")
     lines = invoked(old, new).output.splitlines()
-    assert lines[2:] == ["model 0", "    model 0/0", "        func main", "            = inner -> other"]
+    assert lines[2:4] == ["model 0", "    model 0/0"]
+    assert lines[4:] == [
+        "        outputs: the only one has the same numbers",
+        "        func main",
+        "            = inner -> other",
+    ]
     assert invoked(old, new, "--model", "0").exit_code == 1
     assert invoked(old, new, "--model", "1").exit_code == 0
 

@@ -86,7 +86,7 @@ def test_an_error_refuses(case: str, tmp_path: Path) -> None:
     assert {each.code for each in refused.value.diagnostics} == {code}
     assert (refused.value.text, refused.value.path) == (text, "m.mil")
     assert all(each.span is not None for each in refused.value.diagnostics)
-    assert "--no-check" in str(refused.value)
+    assert "`check=False`" in str(refused.value)
     assert [*tmp_path.iterdir()] == []
     assert built(text, out, check=False) == []
     assert wire(miltext.load(out).program) == wire(miltext.parse(text))
@@ -221,7 +221,7 @@ def test_an_error_more_than_the_original_has_refuses(tmp_path: Path) -> None:
         ("error", "MIL604"),
         ("warning", "MIL604"),
     ]
-    assert "--no-check" in refused.value.diagnostics[0].notes[-1].message
+    assert "`check=False`" in refused.value.diagnostics[0].notes[-1].message
 
 
 NEW_USES = {

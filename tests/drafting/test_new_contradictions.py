@@ -84,7 +84,7 @@ def test_a_contradiction_made_in_memory_refuses(change: str, form: str, package:
     assert model.spec is not None
     CHANGES[change](model.spec)
     there = sorted(package.parent.iterdir())
-    with pytest.raises(ModelError, match="--no-check") as refused:
+    with pytest.raises(ModelError, match="`check=False`") as refused:
         miltext.build(model, out)
     assert {each.code for each in refused.value.diagnostics if each.severity == "error"} != set()
     assert sorted(package.parent.iterdir()) == there
@@ -146,7 +146,7 @@ def test_an_edit_of_an_undescribed_function_is_refused(verb: str, package: Path)
     )
     status, told = ran(first, odd, *words, "-o", out)
     assert (status, f"error[MIL265]: {value} is not described" in told) == (1, True), told
-    assert "nothing is written; fix it, or write the model with --no-check" in told
+    assert "nothing is written; fix it, or write the model with `--no-check`" in told
     assert not out.exists()
     status, told = ran(first, odd, *words, "-o", out, "--no-check")
     assert (status, any(value in each.message for each in reported(out))) == (0, True), told

@@ -122,7 +122,7 @@ def test_several_functions_and_a_state(tmp_path: Path) -> None:
 
 def test_an_unknown_size_needs_a_range() -> None:
     made = miltext.parse(program(relu("tensor<fp32, [1, ?]>")))
-    with refused("MIL452", "the input `x` of `main` is of shape [1, ?]", "--range x=1,LEAST..GREATEST"):
+    with refused("MIL452", "the input `x` of `main` is of shape [1, ?]", '`ranges={"x": "1,LEAST..GREATEST"}`'):
         describe(made)
     description = describe(made, read_sizes(["x=1,2..8"]))
     ranges = description.input[0].type.multiArrayType.shapeRange.sizeRanges

@@ -272,7 +272,9 @@ def test_a_summary_of_every_type(tmp_path: Path, dtype: DType, monkeypatch: pyte
     monkeypatch.setattr(tensors, "CHUNK", 8)
     with BlobFile(tmp_path / "weight.bin") as file:
         summary = statistics(file.blob(64))
-    assert summary == Statistics(min(numbers), max(numbers), sum(numbers) / 3)
+        beginning = statistics(file.blob(64), most=9)
+    assert summary == Statistics(min(numbers), max(numbers), sum(numbers) / 3, numbers.count(0) / 3, 33)
+    assert beginning == summary._replace(elements=9)
     assert type(summary.minimum) is (float if dtype.kind == "float" else int)
 
 
@@ -282,10 +284,10 @@ def test_a_summary_of_odd_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     offsets = write(tmp_path / "weight.bin", [(BY_NAME["fp16"], np.array(row, "f2")) for row in rows])
     with BlobFile(tmp_path / "weight.bin") as file:
         infinite, both, nan, large, nothing = (statistics(file.blob(offset)) for offset in offsets)
-    assert infinite == Statistics(1, math.inf, math.inf)
-    assert repr(both) == "Statistics(minimum=-inf, maximum=inf, mean=nan)"
-    assert repr(nan) == "Statistics(minimum=nan, maximum=nan, mean=nan)"
-    assert large == Statistics(65504, 65504, 65504)
+    assert infinite == Statistics(1, math.inf, math.inf, 0, 2)
+    assert repr(both) == "Statistics(minimum=-inf, maximum=inf, mean=nan, zeros=0.0, elements=3)"
+    assert repr(nan) == "Statistics(minimum=nan, maximum=nan, mean=nan, zeros=0.0, elements=17)"
+    assert large == Statistics(65504, 65504, 65504, 0, 1000)
     assert nothing is None
 
 
@@ -318,7 +320,7 @@ def test_large_files_stay_on_disk(tmp_path: Path) -> None:
         assert huge.array().size == huge.count > 1 << 32
         assert (last.offset, last.dtype.name) == (far, "uint4")
         assert file.blob(far).array().tolist() == [1, 2]
-        assert statistics(large) == Statistics(0, 0, 0)
+        assert statistics(large) == Statistics(0, 0, 0, 1, large.count)
         measure(large.digest())
         writer.copy(large)
         writer.add(large.dtype, large.array()[: 1 << 27].reshape(2, -1).T)

@@ -251,7 +251,7 @@ def test_two_graphs_on_one_page_are_apart(stage: Page) -> None:
         True,
         False,
     ]
-    assert stage.evaluate("[one, two].map((each) => Object.keys(each))") == [["select", "find", "focus"]] * 2
+    assert stage.evaluate("[one, two].map((each) => Object.keys(each))") == [["select", "show", "find", "focus"]] * 2
     stage.click("#one .g-op:not(.g-folds)")
     assert [told[0] for told in stage.evaluate("told")] == ["one"]
 

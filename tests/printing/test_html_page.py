@@ -184,3 +184,13 @@ def test_the_command_writes_a_page(tmp_path: Path) -> None:
     html = out.read_text(encoding="utf-8")
     assert html.startswith("<!DOCTYPE html>")
     assert "$elided" in Shown(html).text
+
+
+@pytest.mark.parametrize("options", [(), ("--elide", "4"), ("--compact",), ("--compact", "--elide", "2")], ids=str)
+def test_the_page_has_the_text_of_the_same_options(options: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "miltext", "print", str(ROOT / "examples" / "Classifier.mlpackage"), *options]
+    text, html = (
+        subprocess.run([*command, *form], check=True, capture_output=True, encoding="utf-8").stdout
+        for form in ((), ("--html",))
+    )
+    assert lines(Shown(html).text) == lines(text)

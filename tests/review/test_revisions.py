@@ -239,7 +239,7 @@ def history(repository: Path) -> Path:
     ],
 )
 def test_revisions_are_read_as_git_reads_them(words: str, told: str, names: tuple[str, str], history: Path) -> None:
-    old, new, _, _, line = diff(history, words, "m.mil").splitlines()
+    old, new, *_, line = diff(history, words, "m.mil").splitlines()
     assert told in line
     assert new == f"+++ {names[1]}m.mil"
     assert old == f"--- {names[0]}m.mil" or re.fullmatch(f"--- {names[0]}m.mil", old)
@@ -274,13 +274,19 @@ def test_untracked_files_belong_to_the_working_tree(history: Path) -> None:
         (("nope", "m.mil"), "error[MIL845]: `nope` is not a revision of this repository"),
         (
             ("m.mil",),
-            "error[MIL845]: `m.mil` is not a revision of this repository; for the file, write `--git HEAD m.mil`",
+            (
+                "error[MIL845]: `m.mil` is not a revision of this repository; "
+                "for the file, write `miltext diff --git HEAD m.mil`"
+            ),
         ),
         (("one..nope",), "error[MIL845]: `nope` is not a revision of this repository"),
         (("nope...one",), "error[MIL845]: `nope` is not a revision of this repository"),
         (
             ("two^@",),
-            "error[MIL845]: `two^@` means all parents of a commit: for a commit and its parent, write `--git two",
+            (
+                "error[MIL845]: `two^@` means all parents of a commit: "
+                "for a commit and its parent, write `miltext diff --git two^!`"
+            ),
         ),
         (("two^-2",), "error[MIL845]: `two^2` is not a revision of this repository"),
         ((":/nowhere",), "error[MIL845]: `:/nowhere` is not a revision of this repository"),

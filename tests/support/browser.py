@@ -32,6 +32,11 @@ ONLY_THIS_MACHINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 OWN_SCHEMES = {"data", "blob", "about"}
 PHONE = 390
 """The width of a phone, in CSS pixels."""
+CUT = """(() => {
+  const title = document.querySelector("h1");
+  return [title.scrollWidth - title.clientWidth, title.scrollHeight - title.clientHeight];
+})()"""
+"""How much of the title of a page is cut, in width and height."""
 
 
 def chromium_path() -> str | None:

@@ -52,6 +52,8 @@ def _outside(line: str) -> list[Line]:
     if title := re.fullmatch(r"\*\*(.*)\*\*|<details><summary>(?:(<code>.*</code>), )?\d+ lines</summary>", line):
         words = plain(title[1] or title[2] or "")
         return [("", part) for part in words.split(" · ") if part]
+    if line.startswith("* "):
+        return [("", plain(line[2:]))]
     return [("", line[0].lower() + line[1:-1])] if re.match("No|Undecided", line) else []
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from lark import Lark, Token, Tree
@@ -163,14 +163,14 @@ class TreeSitter:
         start, *_ = grammar["rules"]
         kept: dict[str, Any] = {"keep_all_tokens": True, "maybe_placeholders": False, "propagate_positions": True}
         self._lark = Lark(self._grammar.rules, parser="lalr", start=start, **kept)
+        self._of_states: dict[int, tuple[set[str], list[tuple[str, re.Pattern[str]]]]] = {}
 
     def parse(self, text: str) -> SyntaxNode:
         """The tree of a text, with its comments behind the rest. Raise Refused where no token can come."""
         state: Any = self._lark.parse_interactive()
         place, aside = 0, list[Token]()
         while True:
-            valid = self._grammar.tokens.keys() & state.choices().keys()
-            found = self._longest(text, place, valid | {*self._grammar.extras})
+            found = self._longest(text, place, state.choices())
             if found is None:
                 break
             token, end = found
@@ -186,13 +186,22 @@ class TreeSitter:
         comments = (node for token in aside for node in self._nodes(token, None) if node.is_named)
         return root._replace(children=(*root.children, *comments))
 
-    def _longest(self, text: str, place: int, valid: set[str]) -> tuple[str, int] | None:
+    def _can_come(self, choices: Mapping[str, object]) -> tuple[set[str], list[tuple[str, re.Pattern[str]]]]:
+        """The tokens that can come in a state of Lark's tables, and the spellings of those that are no words."""
+        known = self._of_states.get(id(choices))  # a state's choices are as long there as the tables
+        if known is None:
+            valid = (self._grammar.tokens.keys() & choices.keys()) | {*self._grammar.extras}
+            spelled = [(token, each.pattern) for token in valid - self._words for each in self._grammar.tokens[token]]
+            known = self._of_states[id(choices)] = valid, spelled
+        return known
+
+    def _longest(self, text: str, place: int, choices: Mapping[str, object]) -> tuple[str, int] | None:
         """The longest of the tokens that can come, and its end. Raise ValueError if two are equally long."""
+        valid, spellings = self._can_come(choices)
         found: dict[str, int] = {}
-        for token in valid - self._words:
-            matches = (spelling.pattern.match(text, place) for spelling in self._grammar.tokens[token])
-            if ends := [match.end() for match in matches if match]:
-                found[token] = max(ends)
+        for token, pattern in spellings:
+            if match := pattern.match(text, place):
+                found[token] = max(found.get(token, 0), match.end())
         word = self._word.match(text, place)
         if word and (spelled := self._word_token(word[0], valid)):
             found[spelled] = word.end()

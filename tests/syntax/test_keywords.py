@@ -76,5 +76,8 @@ def test_options_of_another_type_are_refused(odd: object, tmp_path: Path) -> Non
 @pytest.mark.parametrize("keyword", ["ranges", "renames"])
 @pytest.mark.parametrize("odd", ["x=1,3", [("a", "b")], 3, {"a"}], ids=repr)
 def test_a_keyword_other_than_its_mapping_is_refused(keyword: str, odd: object, tmp_path: Path) -> None:
-    with pytest.raises(TypeError, match=rf"`{keyword}` of build\(\) is a mapping, such as a dict, not "):
+    with pytest.raises(
+        TypeError,
+        match=rf"`{keyword}` of build\(\) is a mapping, such as a dict, of names to (sizes|names) or None, not ",
+    ):
         miltext.build("m.mil", tmp_path / "M.mlpackage", **{keyword: odd})  # type: ignore[arg-type]

@@ -29,6 +29,8 @@ needs_the_tree = pytest.mark.skipif(not SCRIPT.exists(), reason="needs the sourc
 
 
 def make_tables() -> ModuleType:
+    if str(SCRIPT.parent) not in sys.path:  # it imports modules beside it
+        sys.path.insert(0, str(SCRIPT.parent))
     spec = spec_from_file_location("make_tables", SCRIPT)
     assert spec is not None
     assert spec.loader is not None

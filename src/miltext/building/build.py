@@ -248,7 +248,9 @@ def _with_weights(new: NewModel, source: Model, arrays: dict[str, InType], choic
     except WeightsError as failure:
         found = failure.diagnostics[0]
         if found.code == codes.MISSING_WEIGHT_FILE:
-            way = "name the folder of the weights with --weights, or the original model of the program with --from"
+            way = (
+                "name the folder of the weights with `weights=`, or the original model of the program with `original=`"
+            )
             failure.diagnostics[0] = found._replace(notes=(*found.notes[:-1], Note(way)))
         raise
     _store(new, new.spec, arrays, choices.externalize, None)

@@ -15,6 +15,7 @@ from miltext.checking.left_out import program_of
 from miltext.checking.loading import loader_findings
 from miltext.checking.programs import verify
 from miltext.diagnostics import Note, ParseError, PrintError, codes
+from miltext.diagnostics.arguments import checked
 from miltext.diagnostics.selection import keeps_from_reading, noted
 from miltext.files.writing import WITH_DESCRIPTION
 from miltext.models.model import Model
@@ -75,6 +76,7 @@ class CheckedText(NamedTuple):
         return in_order([*stated, *(noted(each._replace(stops=True)) for each in kept)])
 
 
+@checked("path")
 def check(source: Source, *, path: str | None = None) -> list[Diagnostic]:
     """Return all errors and warnings of MIL text, a Program, a model or the file of a path, in the order of the text.
 

@@ -234,8 +234,10 @@ def _show(report: Report, *, diff: bool, err: bool) -> None:
 def _for_machines(form: str, reports: Sequence[Report]) -> str:
     from importlib.metadata import version
 
+    from miltext.diagnostics.option_words import found_by_command
     from miltext.diagnostics.reports import as_github, as_json, as_sarif
 
+    reports = [each._replace(diagnostics=found_by_command(each.diagnostics)) for each in reports]
     if form == "sarif":
         return as_sarif(reports, version("miltext"))
     return as_json(reports) if form == "json" else as_github(reports)

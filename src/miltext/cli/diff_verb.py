@@ -86,7 +86,8 @@ cannot be read, or no difference was found and a weight or a model was not read.
     "--breaking", is_flag=True, help="Only changes that break callers: inputs, outputs, types, states, opsets."
 )
 @click.option("--stat", is_flag=True, help="Only count the differences.")
-@click.option("--full", is_flag=True, help="List all renamed values and all weights.")
+@click.option("--full", is_flag=True, help="Open all folds: repeated edits, consequences, names and weights.")
+@click.option("--consequences", is_flag=True, help="List the differences that follow from others, by their cause.")
 @click.option("--build-info", is_flag=True, help="Also compare the tools that made the models.")
 @click.option(
     "--ignore-weights",
@@ -174,6 +175,7 @@ class DiffForm(NamedTuple):
     limit: int | None
     stat: bool
     full: bool
+    consequences: bool
 
     @property
     def kind(self) -> str:
@@ -211,9 +213,17 @@ class DiffForm(NamedTuple):
         if self.form == "unified":
             return difference.to_unified(draft=self.draft)
         if self.form == "markdown":
-            return difference.to_markdown(full=self.full, **({} if self.limit is None else {"limit": self.limit}))
+            from miltext.diffing.markdown import LIMIT
+
+            limit = LIMIT if self.limit is None else self.limit
+            return difference.to_markdown(full=self.full, consequences=self.consequences, limit=limit)
         if self.form == "html":
             return difference.to_html()
         if self.stat:
             return difference.to_stat()
-        return difference.to_text(color=output == "-" and colored(sys.stdout), full=self.full)
+        from miltext.diffing.report import Shown, report
+        from miltext.diffing.text import render_text
+
+        color = output == "-" and colored(sys.stdout)
+        shown = Shown(self.full, self.consequences, ("--full", "--consequences"))
+        return render_text(report(difference, shown), color)

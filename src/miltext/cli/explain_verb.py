@@ -43,11 +43,14 @@ def command(code: str | None) -> None:
         write_text("-", (f"{each}  {title}\n" for each, title in TITLES.items()), "markdown")
         return
     known = f"{_BEGINNING if code.isdecimal() else ''}{code}".upper()
-    if known not in TITLES and not asks_json() and code in all_names():
+    if known not in TITLES and code in all_names():
+        if asks_json():
+            raise click.UsageError(f"`{code}` is an operation: `miltext ops {code} --json` describes it")
         write_text("-", described(find([code])))
         return
     if known not in TITLES:
-        raise click.UsageError(f"unknown code {code}{or_meant(_meant(code)) or '; `miltext explain` lists all codes'}")
+        lists = "; `miltext ops` lists all operations, and `miltext explain` lists all codes"
+        raise click.UsageError(f"`{code}` is neither a code nor an operation{or_meant(_meant(code)) or lists}")
     if asks_json():
         write_json({"codes": [_record(known)]})
     else:
@@ -65,15 +68,20 @@ def _write_explanation(text: str) -> None:
 
 
 def _meant(word: str) -> list[str]:
-    """Return suggestions for a code: codes of this number or beginning, of this title, or the nearest."""
+    """Return suggestions for a code: codes of this number or beginning, of this title, or the
+    nearest code or operation.
+    """
     from miltext.diagnostics.codes import TITLES
     from miltext.diagnostics.selection import near_code
+    from miltext.diagnostics.suggestions import nearest
+    from miltext.schema.operations import all_names
 
     number = word.upper().removeprefix(_BEGINNING)
     found = [code for code in TITLES if number and code.startswith(f"{_BEGINNING}{number}")]
     found = found or [code for code, title in TITLES.items() if word.lower() in title.split()]
     near = near_code(word)
-    return found[:MOST] if found else [near] if near in TITLES else []
+    near = near if near in TITLES else nearest(word, all_names())
+    return found[:MOST] or ([near] if near else [])
 
 
 def _record(code: str) -> dict[str, str]:

@@ -113,13 +113,13 @@ def _outcomes(names: list[str], width: int | None) -> Iterable[FormattedFile]:
 
 def _format(name: str, width: int | None) -> FormattedFile:
     """Format one file, without writing it."""
-    from miltext.files.contents import decode, read_file
+    from miltext.files.contents import mil_text, read_file
     from miltext.formatting.document import keep_line_ends
     from miltext.formatting.formatter import verified_format
 
     path = shown_name(name)
     try:
-        text = decode(read_stdin() if name == "-" else read_file(Path(name)), path)
+        text = mil_text(read_stdin() if name == "-" else read_file(Path(name)), path)
         return FormattedFile(name, text, keep_line_ends(text, verified_format(text, width=width, path=path)))
     except MiltextError as error:
         return FormattedFile(name, error.text, None, error.diagnostics, error.path)

@@ -65,6 +65,7 @@ def command(draft: str, output: str, anew: bool, **options: bool) -> None:
     """
     from miltext.drafting.draft import complete, complete_anew
     from miltext.files.contents import decode, is_binary, read_file
+    from miltext.files.foreign import refuse_foreign
     from miltext.syntax.names import DRAFT_WORDS
 
     if draft != "-" and os.path.isdir(existing(draft)):
@@ -72,6 +73,7 @@ def command(draft: str, output: str, anew: bool, **options: bool) -> None:
     name = shown_name(draft)
     ending = os.path.splitext(name)[1].lower()
     data = read_stdin() if draft == "-" else read_file(Path(draft))
+    refuse_foreign(data, name)
     if ending in MODELS or (data and ending != ".mil" and is_binary(data)):
         raise click.UsageError(_NO_DRAFT.format(f"{name} is none"))
     text = decode(data, name)

@@ -261,10 +261,10 @@ def _report(name: str, message: str) -> None:
 
 
 def _read(name: str, may_be_empty: bool) -> str:
-    from miltext.files.contents import decode, read_file
+    from miltext.files.contents import mil_text, read_file
 
     data = read_file(Path(existing(name)))
-    return decode(data, name) if data or not may_be_empty else ""
+    return mil_text(data, name) if data or not may_be_empty else ""
 
 
 def _merge_models(names: Names, output: str, markers: Markers, force: bool, check: bool) -> bool:

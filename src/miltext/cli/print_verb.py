@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from miltext.cli.as_json import format_options
-from miltext.cli.progress import weights_bar
+from miltext.cli.progress import Progress, weights_bar
 from miltext.cli.streams import (
     STATUSES,
     OptionalNumbers,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from miltext.cli.habits import Chosen
     from miltext.files.refusals import WeightsError
     from miltext.models.model import Model
-    from miltext.schema.proto import Program
+    from miltext.schema.proto import Program, Value
 
 EPILOG = """\b
 Examples:
@@ -287,22 +287,37 @@ def _with_note(printed: Iterable[str], stage: Stage) -> Iterator[str]:
 
 def _for_reading(stage: Stage, compact: bool, html: bool, style: Style) -> Iterable[str]:
     """Return the compact text, or a page of the compact or the usual text."""
-    made = _compact(stage, style) if compact else pieces(stage.model.program, style)
     if not html:
-        return made
+        return _compact(stage, style)
     from miltext.printing.html_page import page
+    from miltext.weight_files.page_weights import PageWeights
 
-    return [page("".join(made), stage.short_name)]
+    elided: dict[str, Value] = {}
+    text = "".join(_compact(stage, style, elided) if compact else _plain(stage, style, elided))
+    with Progress("reading weights") as progress:
+        read = PageWeights(stage.model.model_path, elided, progress.expect, progress.add)
+        return [page(text, stage.short_name, read)]
 
 
-def _compact(stage: Stage, style: Style) -> Iterable[str]:
-    """Return the compact text, with one warning if weights cannot be read."""
+def _plain(stage: Stage, style: Style, elided: dict[str, Value]) -> Iterable[str]:
+    """Return the text; `elided` gets the values that it leaves out, by their spellings."""
+    if style.elide is None:
+        return pieces(stage.model.program, style)
+    from miltext.weight_files.printing import DigestPrinter
+
+    return [*DigestPrinter(None, style, elided).program(stage.model.program), "\n"]
+
+
+def _compact(stage: Stage, style: Style, elided: dict[str, Value] | None = None) -> Iterable[str]:
+    """Return the compact text, with one warning if weights cannot be read; `elided` gets the values that it leaves
+    out, by their spellings.
+    """
     from miltext.models.compact import ELIDE, compact_pieces
 
     style = style if style.elide is not None else style._replace(elide=ELIDE)
     unread: list[WeightsError] = []
     with weights_bar("reading weights", stage.model) as progress:
-        made = list(compact_pieces(stage.model, style, on_unread=unread.append, progress=progress.add))
+        made = list(compact_pieces(stage.model, style, on_unread=unread.append, progress=progress.add, elided=elided))
     if unread:
         message = f"weights are shown by their places: {unread[0].diagnostics[0].message}"
         show([warning(codes.MISSING_WEIGHT_FILE, message)], None, stage.name)

@@ -312,7 +312,9 @@ def show(
     If the output is JSON, they are kept for its object.
     """
     from miltext.diagnostics import render
+    from miltext.diagnostics.option_words import found_by_command
 
+    diagnostics = found_by_command(diagnostics)
     if keep(diagnostics, text, path):
         return
     if quiet() and not is_result:

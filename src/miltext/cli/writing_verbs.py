@@ -263,7 +263,7 @@ def _record(change: DescriptionChange) -> Record:
 def show_changes(changes: Sequence[DescriptionChange]) -> None:
     """Show on standard error the changes to a description, as `miltext diff` shows changes."""
     if changes and not quiet():
-        from miltext.diffing.report import ReportEntry
+        from miltext.diffing.entries import ReportEntry
         from miltext.diffing.text import written
 
         lines = [ReportEntry(change.sign, (change.text,)) for change in changes]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from miltext.containers.spec import SpecModel, open_package
 from miltext.diagnostics import codes
+from miltext.diagnostics.arguments import checked
 from miltext.files.contents import kind_of_data, parse_spec, read_file
 from miltext.files.foreign import refuse_foreign
 from miltext.files.refusals import refusal
@@ -21,6 +22,7 @@ _KINDS = {".mil": "mil", ".mlmodel": "mlmodel", ".txtpb": "txtpb"}
 """The endings that determine the kind of a file; for any other name, also `.pb`, the content determines it."""
 
 
+@checked()
 def load(path: str | os.PathLike[str], model: int | str | None = None) -> Model:
     """Return the ML Program in a `.mil`, `.mlmodel`, `.mlpackage`, `.mlmodelc`, `.pb` or `.txtpb`.
 
@@ -66,6 +68,7 @@ def read_model(data: bytes, name: str, path: str | None = None) -> Model:
     return model
 
 
+@checked()
 def open_model(path: str | os.PathLike[str]) -> Model:
     """Return the model of any type in a file or folder: also pipelines, and other models than ML Programs.
 

@@ -17,6 +17,7 @@ from miltext.conversion.known import Precisions
 from miltext.conversion.programs import convert_program
 from miltext.conversion.report import record, render_text
 from miltext.diagnostics import codes
+from miltext.diagnostics.wording import tally
 from miltext.drafting.building import build_as_chosen
 from miltext.files.writing import WITH_DESCRIPTION
 from miltext.syntax.keywords import option, taking
@@ -37,7 +38,7 @@ PRECISIONS = {"fp16": Precisions("fp32", "fp16"), "fp32": Precisions("fp16", "fp
 """The data type to remove, by the data type that replaces it."""
 
 
-@dataclass
+@dataclass(repr=False)
 class Conversion:
     """The result of a conversion: converted constants, warnings, and bytes of weights before and after.
 
@@ -49,6 +50,9 @@ class Conversion:
     warnings: list[Diagnostic] = field(default_factory=list)
     before: int = 0
     after: int = 0
+
+    def __repr__(self) -> str:
+        return f"<Conversion to {self.to}: {tally(len(self.changes), 'constant')}, {self.before} -> {self.after} bytes>"
 
     def to_text(self, *, full: bool = False) -> str:
         """Return the losses as a table for people: the rows with the largest errors, or all of them."""

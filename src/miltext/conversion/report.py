@@ -32,7 +32,7 @@ def render_text(conversion: Conversion, *, full: bool) -> str:
         lost = sorted(lost, key=lambda change: -change.loss.absolute)[:SHOWN]
     lines = _table([HEADINGS, *map(_row, lost)]) if lost else []
     hidden = sum(1 for change in conversion.changes if change.loss.absolute or change.loss.clamped) - len(lost)
-    lines += [f"and {hidden} more: --full lists them"] * bool(hidden)
+    lines += [f"and {hidden} more; the full report lists them"] * bool(hidden)
     return "".join(f"{line}\n" for line in [*lines, *_summary(conversion)])
 
 

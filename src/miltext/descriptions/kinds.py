@@ -289,7 +289,7 @@ def _unbounded(value: ProgramFeature, axes: Sequence[int]) -> ModelError:
     written = ",".join("LEAST..GREATEST" if size is None else str(size) for size in value.shape)
     message = (
         f"{value.noun} is of shape {show(value.shape)}, and the size of {places} is open: "
-        f"give a range, as in --range {value.name}={written}"
+        f'give a range, as in `ranges={{"{value.name}": "{written}"}}`'
     )
     return value.refused(codes.INPUT_WITHOUT_RANGE, message)
 

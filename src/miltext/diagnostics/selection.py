@@ -66,7 +66,7 @@ def _without_drafts(diagnostic: Diagnostic) -> Diagnostic:
     """Return a finding; the note about a draft becomes an error."""
     if diagnostic.code != codes.DRAFT:
         return diagnostic
-    note = Note("drafts are refused here, by `--no-drafts` or by `drafts = false` in a pyproject.toml")
+    note = Note("drafts are refused here, by `miltext check --no-drafts` or by `drafts = false` in a pyproject.toml")
     return diagnostic._replace(severity="error", notes=(note,))
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from miltext.containers.sources import Source, model_of, require_source
+from miltext.diagnostics.arguments import checked
 from miltext.diffing.difference import Difference
 from miltext.diffing.pipelines import compare_others, compare_pipelines
 from miltext.diffing.programs import DiffSide, How, changes_around, compare_programs
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Difference", "diff"]
 
 
+@checked()
 def diff(
     old: Source,
     new: Source,

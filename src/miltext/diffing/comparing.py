@@ -7,7 +7,9 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
+from miltext.diffing.consequences import Consequences
 from miltext.diffing.constants import PairedConstants
+from miltext.diffing.scoping import with_scopes
 from miltext.diffing.structure import (
     AddedOperation,
     BlockDifference,
@@ -30,6 +32,7 @@ from miltext.syntax.names import name_text
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
+    from miltext.diffing.compression import Compressed
     from miltext.diffing.values import Values
     from miltext.ir.functions import Function
     from miltext.ir.parts import Block, Operand
@@ -53,12 +56,14 @@ _ORDER = ("operation", "argument", "attribute", "type", "outputs", "blocks")
 class ProgramComparison:
     """Compares two programs whose functions are paired.
 
-    `different` collects the operations of the new program that differ from their partners, or whose weights differ.
+    `different` collects the operations of the new program that differ from their partners, or whose weights differ;
+    `consequences` are the rules for differences that follow from others.
     """
 
-    def __init__(self, old: KeyedGraph, new: KeyedGraph, values: Values) -> None:
-        self._old = old
-        self._new = new
+    def __init__(self, old: KeyedGraph, new: KeyedGraph, pairs: Sequence[PairedFunction], values: Values) -> None:
+        self.consequences = Consequences(old, new, pairs)
+        self.old = old
+        self.new = new
         self._values = values
         self._constants = PairedConstants(old, new, values)
         self._spelling = values.spelling
@@ -67,7 +72,7 @@ class ProgramComparison:
 
     def program(self, ignored: str | None) -> list[Change]:
         """Return the differences of the programs themselves, except for the attribute `ignored`."""
-        a, b = self._old.message, self._new.message
+        a, b = self.old.message, self.new.message
         changes = [
             Change(field, "", spell(old), spell(new))
             for field, spell in (("version", str), ("docString", quote))
@@ -75,6 +80,11 @@ class ProgramComparison:
         ]
         kept = [{key: each.attributes[key] for key in each.attributes if key != ignored} for each in (a, b)]
         return changes + self._attributes(kept[0], kept[1], "")
+
+    @property
+    def forms(self) -> tuple[Compressed, Compressed]:
+        """The forms of the constants of both programs."""
+        return self._constants.compressed
 
     def weights(self) -> WeightDifference:
         """Return the differences of the weights, without the parts of weights that are reported as a whole."""
@@ -121,9 +131,9 @@ class ProgramComparison:
         outputs = {*b.outputs} if outer else {*()}
         for _, op, other in pair.partners():
             renamed += self._renamed(op, other, outputs)
-        return BlockDifference(
-            place, "changed", tuple(changes), tuple(renamed), tuple(self._operations(pair, function))
-        )
+        operations = self._operations(pair, function)
+        operations = with_scopes(operations, a, b) if outer else operations
+        return BlockDifference(place, "changed", tuple(changes), tuple(renamed), tuple(operations))
 
     def _inputs(self, a: Block | Function, b: Block | Function, pairs: Sequence[Pair]) -> list[Change]:
         """Compare inputs: the removed, the added, the retyped, and the order of the common ones."""
@@ -135,9 +145,12 @@ class ProgramComparison:
         changes = [Change("input", name_text(value.name), type_of(value), None) for value in gone]
         changes += [Change("input", name_text(value.name), None, type_of(value)) for value in added]
         changes += [
-            Change("input", name_text(new[j].name), type_of(old[i]), type_of(new[j]))
+            Change(
+                *("input", name_text(new[j].name), type_of(old[i]), type_of(new[j])),
+                follows=self.consequences.of_input(old[i], new[j]),
+            )
             for i, j in pairs
-            if self._old.types[old[i]] != self._new.types[new[j]]
+            if self.old.types[old[i]] != self.new.types[new[j]]
         ]
         order = list(there.values())
         if order != sorted(order):
@@ -147,7 +160,7 @@ class ProgramComparison:
 
     def _outputs(self, a: Block, b: Block) -> list[Change]:
         """Compare the values that two blocks return."""
-        if self._old.tokens_of(a.outputs) == self._new.tokens_of(b.outputs):
+        if self.old.tokens_of(a.outputs) == self.new.tokens_of(b.outputs):
             return []
         return [Change("outputs", "", *self._texts(a.outputs, b.outputs))]
 
@@ -177,14 +190,16 @@ class ProgramComparison:
         found: list[tuple[Sides, OperationDifference]] = []
         mates = {j: i for i, j in pair.pairs.items()}
         old, new = pair.sides()
-        moves = {move.new_index: move for move in _moves(pair, mates, new)}
+        moves = {move.new_index: move for move in self._moves(pair, mates, new)}
         pending: Pending = {}
         for a, b in pair.steps():
-            if a and not b and (i := self._old.facts[a].index) not in pair.pairs:
-                found.append(((a, None), RemovedOperation(*self._alone(a), i)))
-            j = self._new.facts[b].index if b else -1
+            if a and not b and (i := self.old.facts[a].index) not in pair.pairs:
+                found.append(
+                    ((a, None), RemovedOperation(*self._alone(a), i, follows=self.consequences.of_unpaired(a)))
+                )
+            j = self.new.facts[b].index if b else -1
             if b and j not in mates:
-                found.append(((None, b), AddedOperation(*self._alone(b), j)))
+                found.append(((None, b), AddedOperation(*self._alone(b), j, follows=self.consequences.of_unpaired(b))))
             elif b:
                 if j in moves:
                     found.append(((None, None), moves[j]))
@@ -207,7 +222,7 @@ class ProgramComparison:
         pending: Pending,
     ) -> Iterator[ChangedOperation]:
         """Yield the differences of an operation, with the `pending` differences of constants, to be reported here."""
-        facts = self._new.facts
+        facts = self.new.facts
         changes = self._changes(a, b, (function, label(b)))
         reported = [
             change for sides, change in pending.pop(facts[b].index, ()) if not self._constants.are_reported(*sides)
@@ -217,18 +232,33 @@ class ProgramComparison:
         if first is not None and self._constants.is_used_as_often(b, len(uses)):
             change = next(each for each in changes if each.name == "val")
             (user, key), others = uses[first], _labels([*uses[:first], *uses[first + 1 :]])
-            change = replace(change, kind="argument", name=key, also=others)
+            change = replace(change, kind="argument", name=key, also=others, follows=self.consequences.of_constant(b))
             pending.setdefault(facts[user].index, []).append(((a, b), change))
             return
         changes = sorted([*changes, *reported], key=_place_of)
         blocks = self._blocks(inner, function)
         if changes or blocks:
-            places = self._old.facts[a].index, facts[b].index
+            places = self.old.facts[a].index, facts[b].index
             yield ChangedOperation(label(b), name_text(b.type), *places, tuple(changes), blocks, _labels(uses[:USES]))
+
+    def _moves(self, pair: PairedBlock, mates: Mapping[int, int], ops: Sequence[Op]) -> Iterator[MovedOperations]:
+        """Yield the runs of operations with partners off the spine."""
+        stayed = {j for _, j in pair.spine}
+        moved = sorted(mates.keys() - stayed)
+        places = {op for place, op in enumerate(ops) if place not in stayed} if moved else set()
+        run: list[int] = []
+        for j, following in zip_longest(moved, moved[1:]):
+            run.append(j)
+            if following != j + 1 or mates[following] != mates[j] + 1:
+                several = [ops[each] for each in run]
+                after = label(ops[run[0] - 1]) if run[0] else None
+                names = tuple(map(label, several))
+                yield MovedOperations(names, mates[run[0]], run[0], after, self.consequences.of_move(several, places))
+                run = []
 
     def _first_user(self, op: Op, uses: Sequence[tuple[Op, str]], mates: Collection[int]) -> int | None:
         """Return the index of a constant's first use by an operation that both programs have."""
-        index = [self._new.facts[each].index for each in (op, *[user for user, _ in uses])]
+        index = [self.new.facts[each].index for each in (op, *[user for user, _ in uses])]
         return next((place for place, user in enumerate(index[1:]) if user in mates and user > index[0]), None)
 
     # ---- two operations
@@ -240,8 +270,8 @@ class ProgramComparison:
         if not self._constants.weight(a, b, where[0]) and not self._is_untouched(a, b):
             old, new = a.type, b.type
             changes += [Change("operation", "", name_text(old), name_text(new))] if old != new else []
-            changes += self._named("argument", a.inputs, b.inputs, where)
-            changes += self._named("attribute", stated(a), stated(b), where)
+            changes += self._arguments(a, b, where)
+            changes += self._own_attributes(a, b, where)
             changes += self._types(a, b)
         if changes or len(self._values.changed) > weights:
             self.different.add(b)
@@ -250,19 +280,35 @@ class ProgramComparison:
             changes.append(Change("blocks", "", str(len(a.blocks)), str(len(b.blocks))))
         return changes
 
+    def _arguments(self, a: Op, b: Op, where: tuple[str, str]) -> Iterator[Change]:
+        """Yield the changes of arguments, with the reasons of those that follow."""
+        names = {name_text(key): key for key in b.inputs}
+        for change in self._named("argument", a.inputs, b.inputs, where):
+            key = names.get(change.name, "")
+            follows = key in a.inputs and (
+                self.consequences.of_argument(b, key) or self.consequences.of_operands(a, b, key)
+            )
+            yield replace(change, follows=follows or None)
+
+    def _own_attributes(self, a: Op, b: Op, where: tuple[str, str]) -> Iterator[Change]:
+        """Yield the changes of attributes; the value of a `const` may follow."""
+        for change in self._named("attribute", stated(a), stated(b), where):
+            is_value = b.type == "const" and change.name == "val"
+            yield replace(change, follows=self.consequences.of_constant(b)) if is_value else change
+
     def _is_untouched(self, a: Op, b: Op) -> bool:
         """Return whether the operations are equal and use no weights, of which only samples were compared."""
-        old, new = self._old.facts[a], self._new.facts[b]
+        old, new = self.old.facts[a], self.new.facts[b]
         if old.weighty or new.weighty or old.kinds[EXACT] != new.kinds[EXACT]:
             return False
-        return self._old.tokens_of(old.operands) == self._new.tokens_of(new.operands)
+        return self.old.tokens_of(old.operands) == self.new.tokens_of(new.operands)
 
     def _named(self, kind: str, old: Bindings, new: Bindings, where: tuple[str, str]) -> Iterator[Change]:
         """Yield the changes of arguments by key, or of attributes by the text of their name."""
         for key in sorted({*old, *new}):
             name, before, now = name_text(key) if kind == "argument" else key, old.get(key), new.get(key)
             if before is None or now is None:
-                yield Change(kind, name, self._text(self._old, before), self._text(self._new, now))
+                yield Change(kind, name, self._text(self.old, before), self._text(self.new, now))
                 continue
             if len(before) == len(now):
                 pairs = [self._constants.literals(*pair) for pair in zip(before, now, strict=True)]
@@ -274,7 +320,7 @@ class ProgramComparison:
 
     def _same(self, before: Operand, now: Operand) -> bool:
         if isinstance(before, Value) and isinstance(now, Value):
-            return self._old.tokens.get(before) == self._new.tokens.get(now)
+            return self.old.tokens.get(before) == self.new.tokens.get(now)
         if isinstance(before, proto.Value) and isinstance(now, proto.Value):
             return self._values.same(before, now)
         return before is None and now is None
@@ -283,7 +329,7 @@ class ProgramComparison:
         """Return the texts of two different bindings; they are equal if a new operation reuses the name of a removed
         one.
         """
-        old, new = self._text(self._old, before), self._text(self._new, now)
+        old, new = self._text(self.old, before), self._text(self.new, now)
         return (f"{old} (removed)", new) if old == new else (old, new)
 
     def _text(self, graph: KeyedGraph, bound: Sequence[Operand] | None) -> str | None:
@@ -303,10 +349,14 @@ class ProgramComparison:
             spell = self._spelling.parameters
             return [Change("outputs", "", spell(a.message.outputs), spell(b.message.outputs))]
         type_of, several = self._type, len(b.outputs) > 1
+        follows = self.consequences
         return [
-            Change("type", name_text(new.name) if several else "", type_of(old), type_of(new))
-            for old, new in zip(a.outputs, b.outputs, strict=True)
-            if self._old.types[old] != self._new.types[new]
+            Change(
+                *("type", name_text(new.name) if several else "", type_of(old), type_of(new)),
+                follows=follows.of_constant(b) if b.type == "const" else follows.of_type(a, b, place),
+            )
+            for place, (old, new) in enumerate(zip(a.outputs, b.outputs, strict=True))
+            if self.old.types[old] != self.new.types[new]
         ]
 
     def _type(self, value: Value) -> str:
@@ -318,10 +368,13 @@ class ProgramComparison:
         for old, new in zip(a.outputs, b.outputs, strict=False):  # one may have more outputs
             if old.name != new.name:
                 before, now = name_text(old.name), name_text(new.name)
-                yield Rename("output" if new in outputs else "value", now, before, now)
+                is_output = new in outputs
+                follows = None if is_output else self.consequences.of_rename(old, new)
+                yield Rename("output" if is_output else "value", now, before, now, follows)
         names = [each.attributes.get(NAME, None) for each in (a, b)]
         if names[0] != names[1]:
-            yield Rename("name", label(b), *[self._spelling.literal(name) if name else None for name in names])
+            stated = [self._spelling.literal(name) if name else None for name in names]
+            yield Rename("name", label(b), stated[0], stated[1])
 
 
 def _uses(op: Op) -> list[tuple[Op, str]]:
@@ -345,18 +398,6 @@ def _is_other_constant(a: Op, b: Op, changes: Sequence[Change]) -> bool:
 def _place_of(change: Change) -> tuple[int, str]:
     """Return the sort key of an operation's change."""
     return _ORDER.index(change.kind), change.name if change.kind == "argument" else ""
-
-
-def _moves(pair: PairedBlock, mates: Mapping[int, int], ops: Sequence[Op]) -> Iterator[MovedOperations]:
-    """Yield the runs of operations with partners off the spine."""
-    moved = sorted(mates.keys() - {j for _, j in pair.spine})
-    run: list[int] = []
-    for j, following in zip_longest(moved, moved[1:]):
-        run.append(j)
-        if following != j + 1 or mates[following] != mates[j] + 1:
-            names = tuple([label(ops[each]) for each in run])
-            yield MovedOperations(names, mates[run[0]], run[0], label(ops[run[0] - 1]) if run[0] else None)
-            run = []
 
 
 def _renamed_inputs(a: Block | Function, b: Block | Function, pairs: Sequence[Pair], kind: str) -> list[Rename]:

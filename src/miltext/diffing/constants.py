@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 class PairedConstants:
-    """The constants of two programs."""
+    """The constants of two programs, and the `compressed` ones among them."""
 
     def __init__(self, old: KeyedGraph, new: KeyedGraph, values: Values) -> None:
         self._graphs = old, new
         self._values = values
-        self._compressed = Compressed(old), Compressed(new)
+        self.compressed = Compressed(old), Compressed(new)
         self._reported = Counter[Value](), Counter[Value]()
         self._read: set[Op] = set()
 
@@ -56,13 +56,13 @@ class PairedConstants:
         are_compressed = any(is_compressed(op.type) for op in (old, new))
         if not (are_compressed and _is_weight(old) and _is_weight(new)):
             return False
-        forms = self._compressed[0].form(old), self._compressed[1].form(new)
+        forms = self.compressed[0].form(old), self.compressed[1].form(new)
         if forms[0] == forms[1] and self._is_laid_out_alike(old, new):
             return False
-        arrays = self._compressed[0].numbers(old), self._compressed[1].numbers(new)
+        arrays = self.compressed[0].numbers(old), self.compressed[1].numbers(new)
         self._values.decompressed((function, label(new)), forms, arrays, new.message.outputs[0])
         for side, op in enumerate((old, new)):
-            for part in self._compressed[side].parts(op):
+            for part in self.compressed[side].parts(op):
                 if part not in self._read:
                     self._read.add(part)
                     self._reported[side].update(part.operands)
@@ -73,7 +73,7 @@ class PairedConstants:
         distance.
         """
         types = [wire_of(op.message.outputs[0].type) for op in (old, new)]
-        return types[0] != types[1] or self._compressed[0].layout(old) == self._compressed[1].layout(new)
+        return types[0] != types[1] or self.compressed[0].layout(old) == self.compressed[1].layout(new)
 
     def are_reported(self, old: Op | None, new: Op | None) -> bool:
         """Return whether a constant has been reported at each of its uses, on each side that has it."""

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics.plain import field_names, plain
 from miltext.diffing.markdown import LIMIT, render_markdown
-from miltext.diffing.report import report
+from miltext.diffing.report import Shown, report
 from miltext.diffing.structure import (
     BlockDifference,
     Change,
+    DiffSummary,
     FunctionDifference,
     ModelDifference,
     WeightDifference,
@@ -29,7 +30,7 @@ FORM = 1
 """The version of the JSON form, which docs/diff.md describes; it changes when readers would break."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Difference:
     """The differences between two models or programs, named `old` and `new`.
 
@@ -49,8 +50,13 @@ class Difference:
     complete: bool = True
     models: tuple[ModelDifference, ...] = ()
     breaking: bool = False
+    summary: DiffSummary = field(default_factory=DiffSummary)
     _left_out: bool = field(default=False, repr=False, compare=False)
     _texts: Texts | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        found = "; ".join(count_line(*each) for each in counts(self))
+        return f"<Difference {self.old!r} -> {self.new!r}: {found}>"
 
     def __bool__(self) -> bool:
         """Return whether they differ, or may differ in parts that were not read."""
@@ -86,26 +92,27 @@ class Difference:
     def _with_status(self, status: str) -> tuple[FunctionDifference, ...]:
         return tuple([function for function in self.functions if function.status == status])
 
-    def to_text(self, *, color: bool = False, full: bool = False) -> str:
+    def to_text(self, *, color: bool = False, full: bool = False, consequences: bool = False) -> str:
         """Return the differences as text for people, with ANSI colours if `color`.
 
-        Long lists of names and weights are cut unless `full`.
+        Long lists of names and weights, repeated edits and consequences are folded unless `full`; with `consequences`,
+        these are listed.
         """
-        return render_text(report(self, full=full), color)
+        return render_text(report(self, Shown(full, consequences)), color)
 
-    def to_markdown(self, *, full: bool = False, limit: int = LIMIT) -> str:
+    def to_markdown(self, *, full: bool = False, consequences: bool = False, limit: int = LIMIT) -> str:
         """Return the differences for the comment of a pull request, of at most `limit` characters.
 
         In a longer text, the longest lines are cut first, and then the last lines are omitted; each cut states the size
         of the missing part. Raise ValueError for a limit below 1,000.
         """
-        return render_markdown(report(self, full=full), limit)
+        return render_markdown(report(self, Shown(full, consequences, ("the full report", ""))), limit)
 
     def to_html(self) -> str:
         """Return all of the differences as one HTML page, with both texts in two panes below them."""
         from miltext.diffing.html_report import render_html
 
-        return render_html(self, report(self, full=True))
+        return render_html(self, report(self, Shown(full=True)))
 
     def to_stat(self) -> str:
         """Return the number of differences: a line for each function, and one for the weights."""
@@ -130,7 +137,7 @@ class Difference:
         return "".join([own, *texts])
 
 
-_JSON_FIELDS = ("same", "old", "new", "notes", "changes", "functions", "weights", "models")
+_JSON_FIELDS = ("same", "old", "new", "notes", "summary", "changes", "functions", "weights", "models")
 """The fields of a Difference in its JSON form."""
 
 

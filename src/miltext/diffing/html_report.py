@@ -12,10 +12,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from miltext.diffing.entries import SIGNS
 from miltext.diffing.html_rows import KINDS as ROWS
 from miltext.diffing.html_rows import DrawnPanes
 from miltext.diffing.panes import Panes
-from miltext.diffing.report import COLUMNS, LISTED, SIGNS, DiffReport, path_of
+from miltext.diffing.report import COLUMNS, LISTED, DiffReport, path_of
 from miltext.diffing.telling import model_title
 from miltext.printing.html_page import COLOURS, TOKENS, document
 from miltext.syntax.literals import visible
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from miltext.diffing.difference import Difference
+    from miltext.diffing.entries import At, ReportEntry
     from miltext.diffing.lining_up import Texts
-    from miltext.diffing.report import At, ReportEntry
 
 KINDS = {**ROWS, "#": "note", "@": "head", "": "detail"}
 """The class of an element by its sign."""
@@ -94,6 +95,7 @@ class _Page:
         yield from self._list(report.notes)
         if report.same is not False:
             yield f"<p>{escape(report.verdict)}</p>\n"
+        yield from self._list(report.summary)
         yield from self._list(report.found)
 
     def _list(self, findings: Sequence[ReportEntry]) -> Iterator[str]:

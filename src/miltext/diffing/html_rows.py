@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from pygments.token import Name, _TokenType
 
 from miltext.diagnostics.wording import tally
+from miltext.diffing.entries import SIGNS
 from miltext.diffing.lining_up import EQUAL
 from miltext.diffing.panes import RENAMED
-from miltext.diffing.report import SIGNS
 from miltext.diffing.unified import CONTEXT
 from miltext.highlight import MilLexer
 from miltext.pairing.sequences import common

@@ -20,7 +20,7 @@ from miltext.syntax.names import name_text, opset_text
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from miltext.diffing.report import At
+    from miltext.diffing.entries import At
     from miltext.pairing.keyed import KeyedGraph
     from miltext.pairing.pairing import PairedBlock, PairedFunction
     from miltext.schema.proto import Function, Operation, Program

@@ -19,7 +19,8 @@ from miltext.syntax.literals import visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from miltext.diffing.report import DiffReport, ReportEntry
+    from miltext.diffing.entries import ReportEntry
+    from miltext.diffing.report import DiffReport
 
 LIMIT = 65_536
 """The greatest number of characters in a comment on GitHub, whose error is "Body is too long (maximum is 65536
@@ -124,6 +125,8 @@ def _parts(report: DiffReport) -> Iterator[_Section]:
     else:
         verdict = report.verdict
         yield _Section(heading, (f"{verdict[0].upper()}{verdict[1:]}.\n",))
+    if report.summary:
+        yield _Section("\n", tuple(f"* {escaped(line)}\n" for entry in report.summary for line in entry.words))
     yield from _sections(report.notes)
     yield from _sections(report.found)
 
@@ -155,7 +158,7 @@ def _table(findings: Sequence[ReportEntry], title: str) -> _Section:
     head = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|\n"
     rows = [
         [code(words[0]), code(words[1]), escaped(words[2])] if len(words) > 1 else [*words, "", ""]
-        for _, words, _, _ in findings
+        for _, words, *_ in findings
     ]
     return _folding(title, _Section(head, tuple([f"| {' | '.join(row)} |\n" for row in rows])))
 

@@ -14,8 +14,8 @@ from miltext.syntax.names import name_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from miltext.diffing.entries import At
     from miltext.diffing.lining_up import Stretch, Texts
-    from miltext.diffing.report import At
     from miltext.ir.functions import Function
     from miltext.ir.parts import Block, Op, Value
     from miltext.pairing.pairing import PairedFunction

@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.building.decompiling import order_as_described, take_shapes
 from miltext.diffing.bundles import compare_bundles
 from miltext.diffing.comparing import ProgramComparison
+from miltext.diffing.described import marked
 from miltext.diffing.descriptions import compare_models
 from miltext.diffing.difference import Difference
 from miltext.diffing.lining_up import Texts
 from miltext.diffing.packages import compare_packages
+from miltext.diffing.structure import DiffSummary
+from miltext.diffing.summary import summarize
 from miltext.diffing.values import Values
 from miltext.pairing.contents import Keys, ProgramContents
 from miltext.pairing.keyed import KeyedGraph
 from miltext.pairing.pairing import pair_functions
 from miltext.schema.stamps import BUILD_INFO
+from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
@@ -54,15 +58,20 @@ class _Read(NamedTuple):
 
 def compare_programs(old: DiffSide, new: DiffSide, how: How) -> Difference:
     """Return the differences between two ML Programs, and between the parts around them."""
+    with gc_paused:
+        return _compared(old, new, how)
+
+
+def _compared(old: DiffSide, new: DiffSide, how: How) -> Difference:
     keys = Keys()
     a, b = _read(old, keys, new), _read(new, keys, old)
     pairs = pair_functions(a.graph, b.graph)
     values = Values(a.graph.contents, b.graph.contents, how.progress)
-    comparison = ProgramComparison(a.graph, b.graph, values)
+    comparison = ProgramComparison(a.graph, b.graph, pairs, values)
     changes = comparison.program(None if how.build_info else BUILD_INFO)
     same_attributes = not any(change.kind == "attribute" for change in changes)
     if a.model and b.model:
-        changes = [*changes_around(a.model, b.model, how), *changes]
+        changes = [*marked(changes_around(a.model, b.model, how), pairs), *changes]
     functions = [function for function in map(comparison.function, pairs) if not function.same]
     texts = Texts(a.graph, b.graph, pairs, comparison.different, same_attributes)
     contents = a.graph.contents, b.graph.contents
@@ -71,7 +80,9 @@ def compare_programs(old: DiffSide, new: DiffSide, how: How) -> Difference:
     complete = is_one or excused or not any(each.unread for each in contents)
     notes, weights = (*_notes(a), *_notes(b)), comparison.weights()
     found = tuple(changes), tuple(functions), weights
-    return Difference(a.name, b.name, notes, *found, complete, _texts=texts)
+    differs = any(found[:2]) or weights.changed
+    summary = summarize(comparison, pairs, functions, (a.model, b.model)) if differs else DiffSummary()
+    return Difference(a.name, b.name, notes, *found, complete, summary=summary, _texts=texts)
 
 
 def changes_around(old: Model, new: Model, how: How) -> list[Change]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,6 +29,18 @@ class TensorDistance:
 
 
 @dataclass(frozen=True, slots=True)
+class Consequence:
+    """The reason why a difference follows from another one: the rule's kind, and the name of the first difference.
+
+    `kind` is of the table in `miltext.diffing.consequences`. `cause` is the name of an input or an operation of the new
+    program, or of a removed operation; it is empty where all added and removed operations are the cause.
+    """
+
+    kind: str
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """A change from `old` to `new`, in MIL text apart from weights and long literals; None for an absent one.
 
@@ -41,7 +53,7 @@ class Change:
     it, an `own text` of the model under an overlay, or an `item` of unknown use; of a model in a pipeline its `name`
     there, or its `place`; of a pipeline its `names`, where they are empty. `name` is its name, if there are several.
     Values of the old program have their new names. For a changed constant as an argument, `also` lists the other
-    arguments with the same constant, as ("conv", "strides").
+    arguments with the same constant, as ("conv", "strides"). A consequence has its reason in `follows`.
     """
 
     kind: str
@@ -50,6 +62,7 @@ class Change:
     new: str | None
     measure: TensorDistance | None = None
     also: tuple[tuple[str, str], ...] = ()
+    follows: Consequence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,23 +70,28 @@ class Rename:
     """A changed name: of an `input` or `output` of a function, of another `value`, or of an operation, in its attribute
     `name`.
 
-    `of` is the new label of an operation with a name.
+    `of` is the new label of an operation with a name. `follows` is the reason of a consequence.
     """
 
     kind: str
     of: str
     old: str | None
     new: str | None
+    follows: Consequence | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class UnpairedOperation:
-    """An operation that only one program has: its outputs' names, its type, its text, its index in the block."""
+    """An operation that only one program has: its outputs' names, its type, its text, its index in the block, and the
+    scope of its name, which is empty where few operations differ. `follows` is the reason of a consequence.
+    """
 
     name: str
     type: str
     text: str
     index: int
+    scope: str = ""
+    follows: Consequence | None = None
 
 
 class AddedOperation(UnpairedOperation):
@@ -103,19 +121,28 @@ class ChangedOperation:
     changes: tuple[Change, ...]
     blocks: tuple[BlockDifference, ...] = ()
     used_as: tuple[tuple[str, str], ...] = ()
+    scope: str = ""
+
+    @property
+    def follows(self) -> bool:
+        """Whether all of its changes follow from others."""
+        return all(change.follows is not None for change in self.changes) and not self.blocks
 
 
 @dataclass(frozen=True, slots=True)
 class MovedOperations:
     """Operations that are consecutive in both programs, at another place relative to the others.
 
-    `after` is the label of the operation now before them; None if they are the first.
+    `after` is the label of the operation now before them; None if they are the first. `follows` is the reason of a
+    consequence.
     """
 
     names: tuple[str, ...]
     old_index: int
     new_index: int
     after: str | None
+    follows: Consequence | None = None
+    scope: str = ""
 
 
 OperationDifference = AddedOperation | RemovedOperation | ChangedOperation | MovedOperations
@@ -232,6 +259,7 @@ class WeightChange:
     measure: TensorDistance | None
     old_form: str | None = None
     new_form: str | None = None
+    follows: Consequence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,3 +271,51 @@ class WeightDifference:
     changed: tuple[WeightChange, ...] = ()
     equal: int = 0
     unread: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WeightSize:
+    """A weight with another number of bytes: its name, the bytes, and its forms, as in `fp16` and `8-bit linear`.
+
+    Where one program does not have it, the bytes are 0 and the form is None.
+    """
+
+    name: str
+    old_bytes: int
+    new_bytes: int
+    old_form: str | None
+    new_form: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class WeightSizes:
+    """The bytes of all weights of two programs, and the weights with another number of bytes, the largest change
+    first.
+    """
+
+    old_bytes: int = 0
+    new_bytes: int = 0
+    changed: tuple[WeightSize, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OutputReach:
+    """The names of outputs that may have other numbers than in the old program, and of those that cannot."""
+
+    reached: tuple[str, ...] = ()
+    unreached: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DiffSummary:
+    """The facts that matter first.
+
+    `breaks` are the changes that break callers, as from `miltext.diffing.breaking`, None if they are unknown. `added`
+    and `removed` are the numbers of operations by type, without constants.
+    """
+
+    breaks: tuple[Change, ...] | None = None
+    added: dict[str, int] = field(default_factory=dict)
+    removed: dict[str, int] = field(default_factory=dict)
+    sizes: WeightSizes = field(default_factory=WeightSizes)
+    outputs: OutputReach = field(default_factory=OutputReach)

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics.wording import tally
+from miltext.diffing.structure import MovedOperations, RemovedOperation
 from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
@@ -15,19 +16,23 @@ if TYPE_CHECKING:
     from miltext.diffing.structure import (
         Change,
         ChangedOperation,
+        DiffSummary,
         FunctionDifference,
         ModelDifference,
-        MovedOperations,
+        OperationDifference,
+        OutputReach,
         Rename,
         TensorDistance,
+        UnpairedOperation,
         WeightChange,
         WeightDifference,
+        WeightSizes,
     )
 
 VERDICTS = {
     (False, True): "no difference",
     (False, None): "undecided: all files that were read are equal, but some were not read; "
-    "use --ignore-weights if neither model has weight files",
+    "ignore the weights if neither model has weight files",
     (True, True): "no breaking change",
     (True, None): "undecided: no compared part breaks callers, but some parts could not be compared",
 }
@@ -45,7 +50,97 @@ _TITLED = {"operation", "type", "outputs", "blocks"}
 """The kinds of changes of an operation with their own title; arguments and attributes have names."""
 
 
+# ---- the summary
+
+
+def summary_lines(summary: DiffSummary) -> Iterator[str]:
+    """Yield the lines of the summary, each only if there is something to report."""
+    if summary.breaks:
+        named = [f"{change.kind} {change.name}".rstrip() for change in summary.breaks]
+        yield f"interface: breaks callers: {_first(named)}"
+    if summary.added or summary.removed:
+        kinds = [f"+{count} {kind}" for kind, count in summary.added.items()]
+        kinds += [f"-{count} {kind}" for kind, count in summary.removed.items()]
+        yield f"operations: {_first(kinds, KINDS)}"
+    if summary.sizes.changed:
+        yield f"bytes of weights: {_sizes(summary.sizes)}"
+    if summary.outputs.reached or summary.outputs.unreached:
+        yield f"outputs: {_outputs(summary.outputs)}"
+
+
+KINDS = 8
+"""The number of types of operations named in the summary."""
+
+
+def _first(words: Sequence[str], most: int = USES) -> str:
+    """Return the first few words, and the number of the others."""
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return f"{', '.join(words[:most])}{more}"
+
+
+def _sizes(sizes: WeightSizes) -> str:
+    change = sizes.new_bytes - sizes.old_bytes
+    rows = [
+        f"{each.name} {signed_bytes(each.new_bytes - each.old_bytes)}{_forms(each.old_form, each.new_form)}"
+        for each in sizes.changed
+    ]
+    return f"{signed_bytes(change)}, now {in_bytes(sizes.new_bytes)}: {_first(rows)}"
+
+
+def _forms(old: str | None, new: str | None) -> str:
+    return f" ({new} where it was {old})" if old and new and old != new else ""
+
+
+def in_bytes(size: int) -> str:
+    """Return a number of bytes in a decimal unit with three digits: `36.4 MB`."""
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if abs(size) >= factor:
+            return f"{size / factor:.3g} {unit}"
+    return f"{size} B"
+
+
+def signed_bytes(size: int) -> str:
+    """Return a difference of bytes with its sign: `+36.4 MB`."""
+    return f"{'-' if size < 0 else '+'}{in_bytes(abs(size))}"
+
+
+def _outputs(outputs: OutputReach) -> str:
+    reached, unreached = outputs.reached, outputs.unreached
+    if not reached:
+        return f"{'the only one has' if len(unreached) == 1 else f'all {len(unreached)} have'} the same numbers"
+    if not unreached:
+        return f"{'the only one' if len(reached) == 1 else f'all {len(reached)}'} may have other numbers"
+    return f"{_first(reached)} may have other numbers, {_first(unreached)} cannot"
+
+
+KIND_NOUNS = {
+    "type": "type",
+    "size": "constant",
+    "operand": "argument",
+    "number": "numbered name",
+    "name": "name",
+    "constant": "constant",
+    "place": "place",
+    "weight": "form",
+    "description": "field",
+}
+"""The nouns of the kinds of consequences."""
+
+
+def consequence_text(cause: str, kinds: Sequence[str], causes: int = 1) -> str:
+    """Return `962 types and 25 constants follow from audio_signal`."""
+    nouns = [tally(count, noun) for noun, count in Counter(KIND_NOUNS[kind] for kind in kinds).items()]
+    source = cause or (f"{causes} more" if causes > 1 else "added and removed operations")
+    several = " and ".join(filter(None, [", ".join(nouns[:-1]), nouns[-1]]))
+    return f"{several} {'follows' if len(kinds) == 1 else 'follow'} from {source}"
+
+
 # ---- functions and operations
+
+
+def operation_name(operation: OperationDifference) -> str:
+    """Return the name of an operation in a difference; of moved ones, the first."""
+    return operation.name if not isinstance(operation, MovedOperations) else operation.names[0]
 
 
 def function_text(function: FunctionDifference) -> str:
@@ -54,6 +149,13 @@ def function_text(function: FunctionDifference) -> str:
         return f"{function.text}, {tally(function.operations, 'operation')}"
     renamed = "" if function.name == function.old_name else f", renamed from {function.old_name}"
     return f"func {function.name}{renamed}"
+
+
+def unpaired_text(operation: UnpairedOperation, rewired: Sequence[tuple[str, str]]) -> str:
+    """Return an operation that only one program has, with the arguments that took another value for it."""
+    if not rewired:
+        return operation.text
+    return f"{operation.text}, {'was' if isinstance(operation, RemovedOperation) else 'now'} {uses_text(rewired)}"
 
 
 def move_text(move: MovedOperations) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import visible
-from miltext.diffing.report import ReportEntry
+from miltext.diffing.entries import ReportEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,6 +27,7 @@ def render_text(report: DiffReport, color: bool) -> str:
             ReportEntry("@", (f"--- {report.old}",)),
             ReportEntry("@", (f"+++ {report.new}",)),
             *findings,
+            *report.summary,
             *report.found,
         )
     else:
@@ -52,6 +53,6 @@ def flat(findings: Sequence[ReportEntry], depth: int = 0) -> Iterator[tuple[int,
     """Yield the depth, the sign and the text of each finding and of the findings below it, rows in columns."""
     rows = [each.words for each in findings if len(each.words) > 1]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for sign, (*firsts, last), inner, _ in findings:
+    for sign, (*firsts, last), inner, _, _ in findings:
         yield depth, sign, "  ".join([*[f"{word:{width}}" for word, width in zip(firsts, widths, strict=False)], last])
         yield from flat(inner, depth + 1)

@@ -14,6 +14,7 @@ from miltext.checking.retyping import retype
 from miltext.checking.verifier import check_read, check_text, errors_in, folder_of, found_in, without_defaults
 from miltext.containers.programs import TextModel
 from miltext.diagnostics import MiltextError, ParseError, codes
+from miltext.diagnostics.arguments import checked
 from miltext.parsing.diagnosing import OF_DRAFTS
 from miltext.parsing.recovery import recover
 from miltext.syntax.recursion import with_room
@@ -173,6 +174,7 @@ class Completed(NamedTuple):
 
 
 @with_room
+@checked("path", "all", "names", "consts", "defaults")
 def infer_draft(
     text: str,
     *,

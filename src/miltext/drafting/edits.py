@@ -16,6 +16,7 @@ from miltext.containers.programs import TextModel
 from miltext.containers.sources import Source, model_of
 from miltext.descriptions.ranges import read_ranges
 from miltext.descriptions.sizes import spell_sizes
+from miltext.diagnostics.arguments import require_names
 from miltext.drafting.building import build_as_chosen
 from miltext.files.writing import write_file
 from miltext.models.outputs import check_output
@@ -192,7 +193,7 @@ def is_of_pipeline(whole: Model, place: str | int | None) -> bool:
 
 def renamed(whole: Model, old: str, new: str, output: Path, options: EditOptions) -> Written:
     """Write a model as `rename` does."""
-    _require_names(old, new)
+    require_names(old, new)
     if not is_of_pipeline(whole, options.model):
         edit = partial(editing.rename, old=old, new=new, function=options.function, any_name=not options.check)
         return edited(whole, output, edit, options)
@@ -201,17 +202,10 @@ def renamed(whole: Model, old: str, new: str, output: Path, options: EditOptions
     return Written(whole, build_as_chosen(whole, output, BuildChoices.of(options, renames={old: new})))
 
 
-def _require_names(*names: object) -> None:
-    """Raise TypeError for a name that is not a string."""
-    for each in names:
-        if not isinstance(each, str):
-            raise TypeError(f"a name is a string, not {type(each).__name__}")
-
-
 def exposed(whole: Model, values: Iterable[str] | str, output: Path, options: EditOptions) -> Written:
     """Write a model as `expose` does."""
     names = [values] if isinstance(values, str) else [*values]
-    _require_names(*names)
+    require_names(*names)
     if not names:
         raise ValueError("no value is named: name at least one to expose")
     edit = partial(editing.expose, names=names, function=options.function, any_name=not options.check)

@@ -46,9 +46,9 @@ MISSING_NAMES = (codes.UNDEFINED_VALUE, codes.USE_BEFORE_DEFINITION, codes.VALUE
 KNOWN = "known"
 """The severity of a warning that the original has, too, until ignored ones are taken out; it is not reported."""
 
-WAY_OUT = Note("nothing is written; fix it, or write the model with --no-check, in Python check=False")
+WAY_OUT = Note("nothing is written; fix it, or write the model with `check=False`")
 
-COMPILED_SO = "it is compiled so; --description describes the model anew"
+COMPILED_SO = "it is compiled so; `description=` describes the model anew"
 """The note on a description that does not fit the program of a compiled model."""
 
 

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from miltext.schema.types import Type
 
 
-NOT_ALL_FIT = Note("where only some sizes of a range fit, list those as `enumeratedShapes` with `build --description`")
+NOT_ALL_FIT = Note(
+    "where only some sizes of a range fit, list those as `enumeratedShapes` in the `description=` of a build"
+)
 
 ENDS = 2
 """The number of tried sizes that are ends of a range."""

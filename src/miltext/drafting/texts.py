@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.containers.sources import Source, model_of
+from miltext.diagnostics.arguments import checked
 from miltext.drafting.programs import completed, of_source
 from miltext.printing import printing
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 to_text = of_source(printing.to_text)
 
 
+@checked()
 def weights(source: Source, *, model: str | int | None = None) -> Weights:
     """Return the weights of a model by name: a mapping of numpy arrays, each read when it is looked up.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.checking.programs import verify
 from miltext.checking.spelled_out import spelled_out
 from miltext.diagnostics import Diagnostic
+from miltext.diagnostics.arguments import checked
 from miltext.drafting.draft import Draft
 from miltext.drafting.draft_printer import DraftPrinter, literal_of
 from miltext.drafting.folding import folded, movable
@@ -42,6 +43,7 @@ _IN_FULL = "this is written in full, since `miltext infer` refuses a draft with 
 
 
 @of_source
+@checked()
 def to_draft(
     program: Message,
     *,

@@ -9,6 +9,7 @@ import numpy as np
 
 from miltext.checking.findings import named
 from miltext.diagnostics import Diagnostic, MiltextError, Note, codes, error
+from miltext.diagnostics.arguments import checked
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.diagnostics.wording import listed
 from miltext.evaluation import operations  # noqa: F401  # importing it enters the rules
@@ -42,6 +43,7 @@ COMPUTING = ("float32", "native")
 HIDDEN = "name an output of an operation, or an input; `miltext print` shows them all"
 
 
+@checked("weights", "allow_nan", "compute")
 def run(
     model: Source,
     inputs: Mapping[str, Any],
@@ -102,6 +104,7 @@ class Evaluator:
     facts of the description about inputs and outputs.
     """
 
+    @checked("weights", "compute", "check")
     def __init__(
         self,
         subject: Source | Subject,

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
     from miltext.schema.paths import Path
     from miltext.schema.proto import Value
 
-ELSEWHERE = Note(
-    "if the weights are in another folder, name it with `weights=`, or on the command line with "
-    "`--weights`: it is the folder for `@model_path`"
-)
+ELSEWHERE = Note("if the weights are in another folder, name it with `weights=`: it is the folder for `@model_path`")
 
 
 class OperationFailure(MiltextError):

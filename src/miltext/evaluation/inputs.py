@@ -221,7 +221,7 @@ def _suggesting_scaling(value: Carried, feature: Feature) -> Iterator[None]:
     except Refused as refused:
         if feature.image is not None and is_picture(value):
             size = feature.image.width, feature.image.height
-            way = f"scale it: picture.resize({size}), --resize on the command line"
+            way = f"scale it, as by `picture.resize({size})`"
             refused.diagnostic = refused.diagnostic._replace(notes=(Note(way),))
         raise
 
@@ -261,7 +261,7 @@ def _refuse_nan(called: str, array: Array) -> None:
     others = array.size - int(is_finite.sum()) - 1
     more = f", and {others} more like it" if others else ""
     value = {True: "NaN"}.get(bool(np.isnan(array.flat[place])), "an infinity")
-    way = "fix it, or allow it if it is intended: allow_nan=True, --allow-nan on the command line"
+    way = "fix it, or allow it with `allow_nan=True` if it is intended"
     raise Refused(codes.NOT_FINITE_INPUT, f"{called} has {value}{_at(array, place)}{more}", way)
 
 

@@ -51,8 +51,9 @@ def _shape(name: str, type: Type, feature: Feature, chosen: Sequence[int] | None
         raise _refused(codes.MISSING_INPUT, message, "give it by its name")
     shape = next((each for each in (chosen, known_sizes(type), feature.default) if each is not None), None)
     if shape is None:
-        message = f"the input `{name}`, {spelled(type)}, has open sizes: choose them"
-        raise _refused(codes.WRONG_INPUT_SHAPE, message, f"choose them, on the command line with --shape {name}=SIZES")
+        message = f"the input `{name}`, {spelled(type)}, has open sizes"
+        way = f'give it with the wanted sizes, or random numbers of such sizes by `shapes={{"{name}": SIZES}}`'
+        raise _refused(codes.WRONG_INPUT_SHAPE, message, way)
     try:
         refuse_shape(f"the input {named(name)}", tuple(shape), type, feature)
     except Refused as refused:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.building.editing import unknown_value
 from miltext.diagnostics import ModelError, Note, codes, error, wording
+from miltext.diagnostics.arguments import require_names
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.files.refusals import refusal
 
@@ -38,7 +39,9 @@ class Wanted(NamedTuple):
 
 def wanted_values(outputs: Iterable[str] | str, inputs: Iterable[str] | str) -> Wanted:
     """Return the wanted values; a string is one name."""
-    return Wanted(*([each] if isinstance(each, str) else [*each] for each in (outputs, inputs)))
+    wanted = Wanted(*([each] if isinstance(each, str) else [*each] for each in (outputs, inputs)))
+    require_names(*wanted.outputs, *wanted.inputs)
+    return wanted
 
 
 def listed(names: list[str]) -> str:

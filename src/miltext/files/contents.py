@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from miltext.diagnostics import ModelError, codes, refusing
+from miltext.files.foreign import refuse_foreign
 from miltext.files.refusals import reason_of, refusal
 from miltext.schema.proto import Int64FeatureType, Program
 from miltext.schema.proto import Model as Spec
@@ -130,6 +131,12 @@ def is_binary(data: bytes) -> bool:
 def is_protobuf_text(data: bytes) -> bool:
     """Return whether text is protobuf's text of a Program; otherwise it is MIL text."""
     return _PROTOBUF_TEXT.match(data) is not None
+
+
+def mil_text(data: bytes, name: str) -> str:
+    """Return the MIL text in a file. Raise ModelError: MIL253 for a file of another format, else as `decode`."""
+    refuse_foreign(data, name)
+    return decode(data, name)
 
 
 def decode(data: bytes, name: str) -> str:

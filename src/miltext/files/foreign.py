@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _CONVERT = "coremltools converts it to an .mlpackage: `coremltools.convert`"
-
-
 _OF_PYTORCH = "load it with PyTorch, and convert the model with `coremltools.convert`"
 
 

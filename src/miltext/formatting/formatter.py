@@ -15,6 +15,7 @@ from itertools import accumulate, pairwise
 from operator import and_, attrgetter
 
 from miltext.diagnostics import MiltextError, ParseError, Span, codes, error
+from miltext.diagnostics.arguments import checked
 from miltext.formatting.document import (
     Comment,
     CommentPlace,
@@ -44,6 +45,7 @@ _layout = lru_cache(maxsize=4)(Layout)
 
 
 @with_room
+@checked("width", "path")
 def format_text(text: str, *, width: int | None = None, path: str | None = None) -> str:
     """Return MIL text in canonical layout: Apple's, an operation a line; comments, dialect and numbers are kept.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
+from miltext.diagnostics.arguments import checked
 from miltext.ir.needs import written
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 Pass: TypeAlias = "Callable[[Graph], bool]"
 
 
+@checked()
 def remove_dead(graph: Graph) -> bool:
     """Remove operations without used outputs and without writes to a state, also in inner blocks.
 

@@ -12,6 +12,7 @@ from pygls.uris import to_fs_path
 from miltext.checking.fixing import edit_of
 from miltext.diagnostics import SAFE, Diagnostic, MiltextError, SettingsError, Span, codes, line_and_column
 from miltext.diagnostics.codes import page
+from miltext.diagnostics.option_words import found_by_command
 from miltext.lsp.documents import shown_at
 from miltext.settings.project import settings_of
 from miltext.syntax.editing import apart, between
@@ -70,6 +71,7 @@ def sent(document: Document) -> list[lsp.Diagnostic]:
 
 
 def _sent(document: Document, diagnostic: Diagnostic) -> lsp.Diagnostic:
+    [diagnostic] = found_by_command([diagnostic])
     related = [
         lsp.DiagnosticRelatedInformation(lsp.Location(document.uri, document.range(*note.span)), note.message)
         for note in diagnostic.notes

@@ -5,19 +5,16 @@ read quickly; for an array, the facts in its header.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import MiltextError
+from miltext.diagnostics.option_words import of_command
 
 if TYPE_CHECKING:
     from miltext.parsing.lowering.arrays import ArrayReference
     from miltext.syntax.tree import Node
-
-MOST_BYTES = 1 << 24
-"""The most bytes of a weight read for its summary; a multiple of every element's size."""
 
 
 def describe_weight(spelled: str, folder: Path | None) -> str | None:
@@ -43,7 +40,7 @@ def describe_weight(spelled: str, folder: Path | None) -> str | None:
         summary = _summary(blob.path, blob.offset, blob.path.stat().st_mtime_ns)
     except (MiltextError, OSError) as failure:
         reason = failure.diagnostics[0].message if isinstance(failure, MiltextError) else str(failure)
-        return f"The weight cannot be read: {reason}"
+        return of_command(f"The weight cannot be read: {reason}")
     finally:
         files.close()
     return f"{blob.count:,} elements of {blob.dtype.name}, {blob.size:,} bytes{summary}"
@@ -53,18 +50,15 @@ def describe_weight(spelled: str, folder: Path | None) -> str | None:
 def _summary(path: Path, offset: int, _changed: int) -> str:
     """Least, greatest and mean value of a record, in words, at a time; for a long record, of its beginning."""
     from miltext.weight_files.blob_storage import BlobFile
-    from miltext.weight_files.statistics import statistics
+    from miltext.weight_files.statistics import MOST_BYTES, statistics
 
     with BlobFile(path) as file:
         blob = file.blob(offset)
-        is_long = blob.size > MOST_BYTES
-        if is_long:
-            blob = replace(blob, size=MOST_BYTES, padding_bits=0, data=blob.data[:MOST_BYTES])
-        found = statistics(blob)
+        found = statistics(blob, most=MOST_BYTES * 8 // blob.dtype.bits)
     if found is None:
         return ""
     numbers = f"min {found.minimum:.6g}, max {found.maximum:.6g}, mean {found.mean:.6g}"
-    return f"; of the first {blob.count:,}, {numbers}" if is_long else f"; {numbers}"
+    return f"; {numbers}" if found.elements == blob.count else f"; of the first {found.elements:,}, {numbers}"
 
 
 def array_in(phrase: Node) -> ArrayReference | None:
@@ -91,7 +85,7 @@ def describe_array(reference: ArrayReference | None, folder: Path | None) -> Ite
     try:
         opened = open_array(reference, folder)
     except MiltextError as failure:
-        yield failure.diagnostics[0].message
+        yield of_command(failure.diagnostics[0].message)
         return
     header = opened.header
     sizes = ", ".join(map(str, opened.shape))

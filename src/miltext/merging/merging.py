@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from miltext.diagnostics import ParseError, Span
+from miltext.diagnostics.arguments import checked
 from miltext.formatting.document import keep_line_ends
 from miltext.merging.conflicts import Conflict, Markers, Piece, without_conflicts
 from miltext.merging.forms import ItemForm, words_of
@@ -36,6 +37,7 @@ class Triple(NamedTuple):
     theirs: Item | None
 
 
+@checked("markers")
 @with_room
 def merge_texts(base: str, ours: str, theirs: str, markers: Markers | None = None) -> Merged:
     """Return the text with the changes of ours and of theirs since a base, statement by statement.

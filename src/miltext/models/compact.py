@@ -56,18 +56,19 @@ def compact_pieces(
     *,
     on_unread: Callable[[WeightsError], object] | None = None,
     progress: Progress | None = None,
+    elided: dict[str, Value] | None = None,
 ) -> Iterator[str]:
     """Yield the text of a model's program in compact form, in pieces; digests replace weights and omitted literals.
 
     Without a known folder, as from standard input, weights are shown by their places. Raise WeightsError for an
     unreadable weight, or call `on_unread` with it and show its place; and the errors of `compact`. `progress` gets the
-    number of bytes of weights that were read.
+    number of bytes of weights that were read, and `elided` the values that are left out, by their spellings.
     """
     from miltext.weight_files.printing import DigestPrinter, Digests
 
     folder = model.model_path
     digests = Digests(folder, on_unread, progress) if folder else None
-    yield from DigestPrinter(digests, style).program(compact(model.program))
+    yield from DigestPrinter(digests, style, elided).program(compact(model.program))
     yield "\n"
 
 

@@ -69,7 +69,7 @@ _WRITERS = {
     "npz": "`miltext run` writes an archive of arrays",
     "png": "`miltext run` writes pictures",
     "toml": "`miltext describe` writes a description",
-    "json": "`--format json` writes JSON to standard output, and `miltext diff` to a file",
+    "json": "`miltext diff` writes JSON to a file, and `miltext info --format json`, as many verbs, to standard output",
     "comment": "`miltext diff --format markdown` writes Markdown",
     "diff": "`miltext diff --format unified` writes a patch",
     "model": "`miltext build` writes a model",

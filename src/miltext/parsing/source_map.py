@@ -28,6 +28,9 @@ class SourceMap:
         self.spans = spans
         self.comments = comments
 
+    def __repr__(self) -> str:
+        return f"<SourceMap: {len(self.spans)} places, {len(self.comments)} comments>"
+
     def span(self, message: Message) -> Span | None:
         """Return the place of a message of the Program: of the same object, not of an equal one."""
         known = self._by_identity.get(id(message))

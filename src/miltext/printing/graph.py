@@ -13,11 +13,13 @@ A scope is a stretch of the text, so values lead from earlier scopes to later on
 `graph_scopes.MOST` operations and scopes: where names do not divide them, they are cut where the fewest values cross.
 Constants are beside their first users.
 
-In the browser, the SCRIPTS in their order define `drawGraph(element, data, {onSelect})`: it draws the graph into a
-visible element with a size, in place of its contents, and calls `onSelect(line)` when a node is chosen. It returns
-`{select(line), find(words), focus()}`: `select` shows and chooses the node of a line, `find` shows the next node with
-these words and returns their count, and `focus` moves into the graph. STYLE is its style, with the colours of
-`colours.css`. Nothing is fetched, and a Content-Security-Policy need not allow styles in attributes.
+In the browser, the SCRIPTS in their order define `drawGraph(element, data, {onSelect, onChoose, colours})`: it draws
+the graph into a visible element with a size, in place of its contents. It calls `onSelect(line)` when a node is chosen,
+and `onChoose(number)` for a chosen operation, constant, input or output. `colours` are further rows of its legend: a
+class, a word and its meaning. It returns `{select(line), show(number), find(words), focus()}`: `select` shows and
+chooses the node of a line, `show` the node of a number, `find` shows the next node with these words and returns their
+count, and `focus` moves into the graph. STYLE is its style, with the colours of `colours.css`. Nothing is fetched, and
+a Content-Security-Policy need not allow styles in attributes.
 """
 
 from __future__ import annotations
@@ -35,19 +37,32 @@ if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Json
     from miltext.printing.reading import TextPart, TextReader
 
-_NAMES = ("html_graph_data.js", "html_graph_layout.js", "html_graph.js")
+_NAMES = tuple(f"html_graph{part}.js" for part in ("_data", "_layout", "_filter", "_legend", ""))
 SCRIPTS = tuple(Path(__file__).with_name(name) for name in _NAMES)
 STYLE = Path(__file__).with_name("html_graph.css")
 
 
 def graph(reader: TextReader) -> dict[str, list[Json]]:
     """Return the graph of a text, as described in the module."""
-    named = len(reader.definitions)
-    rows: list[list[Json]] = []
+    return drawn(reader, nodes(reader))
+
+
+def nodes(reader: TextReader) -> list[tuple[int, GraphNode]]:
+    """Return the nodes of a text in the order of their numbers, each with the number of the node around it, or -1."""
+    found: list[tuple[int, GraphNode]] = []
     todo = [(-1, node) for node in reversed(_Nodes(reader).all())]
     while todo:
         parent, node = todo.pop()
-        todo += [(len(rows), inner) for inner in reversed(node.inside)]
+        todo += [(len(found), inner) for inner in reversed(node.inside)]
+        found.append((parent, node))
+    return found
+
+
+def drawn(reader: TextReader, numbered: list[tuple[int, GraphNode]]) -> dict[str, list[Json]]:
+    """Return the graph of a text with these `nodes`."""
+    named = len(reader.definitions)
+    rows: list[list[Json]] = []
+    for parent, node in numbered:
         both = ([], []) if node.part is None else (node.part.makes, node.part.takes)
         makes, takes = ([value if value >= 0 else named - 1 - value for value in values] for values in both)
         rows.append([parent, node.kind, node.label, node.line, makes, takes])

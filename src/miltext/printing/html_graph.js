@@ -1,24 +1,17 @@
-// drawGraph(element, data, {onSelect}) draws the graph of a text, of which `miltext.printing.graph` says more.
+// drawGraph(element, data, {onSelect, onChoose, colours}) draws the graph of a text, of which `miltext.printing.graph` says more.
 const drawGraph = (() => {
-  const { read, flowsOf, titleOf, nameOf, namesIn, shortName, widthOf, counted } = graphData;
+  const { svg, html, read, flowsOf, titleOf, nameOf, namesIn, shortName, widthOf, counted } = graphData;
   const FEW = 30; // so many boxes are shown at first, if scopes allow it
   const LEGIBLE = 0.8; // the least scale at first
   const HEAD = 30; // the height of a box's own words, on which a click folds it
   const MANY = 300; // not more are unfolded at once
-  const svg = (name, attributes = {}, ...inside) => fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, inside);
-  const html = (name, attributes = {}, ...inside) => fill(document.createElement(name), attributes, inside);
-
-  function fill(element, attributes, inside) {
-    for (const [name, value] of Object.entries(attributes)) if (value !== null) element.setAttribute(name, value);
-    element.append(...inside);
-    return element;
-  }
 
   // ---- one graph on a page
 
   class Graph {
-    constructor(element, data, { onSelect = () => {} } = {}) {
-      Object.assign(this, read(data), { element, onSelect });
+    constructor(element, data, { onSelect = () => {}, onChoose = () => {}, colours = [] } = {}) {
+      Object.assign(this, read(data), { element, onSelect, onChoose, colours });
+      this.filter = new GraphFilter(this);
       this.open = new Set();
       this.constants = false;
       this.scale = 1;
@@ -39,18 +32,27 @@ const drawGraph = (() => {
         return made;
       };
       this.search = html("input", { type: "search", autocomplete: "off", spellcheck: "false", "aria-label": "Find in the graph", placeholder: "Find in the graph" });
+      this.part = html("select", { "aria-label": "Where to find" }, ...GraphFilter.PARTS.map((part) => html("option", {}, part)));
       this.told = html("output", { class: "g-told" });
       this.shown = html("input", { type: "checkbox" });
-      this.all = button("Unfold all", "Unfold", () => this.unfoldAll());
+      this.all = button("Unfold all", "Unfold", () => this.draw(this.nodes.forEach((node) => this.open.add(node.id))));
       this.view = html("div", { class: "g-view" });
       this.live = html("div", { class: "g-live", role: "status" });
+      this.legend = html("div", { class: "g-legend" });
+      this.explain = button("Legend", "Legend", () => this.toggleLegend());
+      this.explain.setAttribute("aria-expanded", "false");
       this.element.replaceChildren(html("div", { class: "g-bar" },
-        this.search, this.told, html("label", {}, this.shown, " constants"), this.all,
+        this.search, this.part, this.told, html("label", {}, this.shown, " constants"), this.all,
         button("Fold all", "Fold", () => this.foldAll()),
         button("Zoom out", "\u2212", () => this.zoom(1 / 1.25)),
         button("Zoom in", "+", () => this.zoom(1.25)),
-        button("Show all of it", "Fit", () => this.fit())), this.view, this.live);
+        button("Show all of it", "Fit", () => this.fit()), this.explain), this.legend, this.view, this.live);
       this.element.classList.add("g");
+    }
+
+    toggleLegend(open = !this.legend.firstChild) {
+      this.legend.replaceChildren(...(open ? graphLegend(this.colours) : []));
+      this.explain.setAttribute("aria-expanded", String(open));
     }
 
     // ---- folding
@@ -83,11 +85,6 @@ const drawGraph = (() => {
       this.draw(node);
       this.choose(node);
       this.say(`${titleOf(node)}: ${open ? `unfolded, ${counted(this.children(node).length, "node")}` : "folded"}`);
-    }
-
-    unfoldAll() {
-      this.nodes.forEach((node) => this.open.add(node.id));
-      this.draw();
     }
 
     foldAll() {
@@ -126,7 +123,8 @@ const drawGraph = (() => {
       const inside = this.open.has(node.id) ? this.children(node) : [];
       const [title, name] = [titleOf(node), nameOf(node, this.values)].map((each) => shortName(each, prefix));
       const box = { node, title, name, inside: [], titleWidth: widthOf(title) + widthOf(name) + 40 };
-      Object.assign(box, { width: Math.max(64, widthOf(title), widthOf(name)) + 20, height: 40 });
+      const counting = node.inside.length ? widthOf(this.filter.counted(name, node.operations)) : 0;
+      Object.assign(box, { width: Math.max(64, widthOf(title), widthOf(name), counting) + 20, height: 40 });
       for (let id = node.id; id < node.end; id++) as[id] = node.id;
       box.inside = inside.map((inner) => this.box(inner, as, (node.kind === "scope" && node.label) || prefix));
       this.boxes.set(node.id, box);
@@ -144,7 +142,7 @@ const drawGraph = (() => {
         box.inside.forEach((inner) => visit(inner, left + inner.x, top + inner.y));
       };
       visit(root, 0, 0);
-      const label = `Graph of ${counted(this.nodes.filter((node) => node.kind === "op").length, "operation")}. Arrow keys follow values, Enter unfolds, Escape folds.`;
+      const label = `Graph of ${counted(this.nodes.filter((node) => node.kind === "op").length, "operation")}. Arrow keys follow values, Enter unfolds or inspects, Escape folds.`;
       this.size = [root.width, root.height];
       this.picture = svg("svg", { role: "group", "aria-label": label, viewBox: `0 0 ${root.width} ${root.height}` }, around, lines, nodes, heads);
       this.view.replaceChildren(root.inside.length ? this.picture : html("p", {}, "The text has no operations."));
@@ -169,7 +167,7 @@ const drawGraph = (() => {
       svg("rect", { width, height, rx: node.kind === "input" || node.kind === "output" ? 18 : 6 }));
       if (!open) {
         box.shape.append(svg("text", { x: width / 2, y: 17, class: "g-title" }, folds ? `\u25b8 ${title}` : title),
-          svg("text", { x: width / 2, y: 32, class: "g-name" }, name));
+          box.words = svg("text", { x: width / 2, y: 32, class: "g-name" }, name));
       }
       return box.shape;
     }
@@ -208,6 +206,7 @@ const drawGraph = (() => {
       for (const box of this.boxes.values()) {
         box.shape.classList.toggle("g-chosen", box === chosen);
         box.shape.setAttribute("tabindex", -1);
+        this.filter.mark(box);
       }
       for (const flow of this.led) {
         const near = chosen && (flow.from === chosen || flow.to.includes(chosen));
@@ -233,32 +232,29 @@ const drawGraph = (() => {
       return unfolded;
     }
 
-    // Shows what a line of the text says; for a constant that is hidden, what uses it.
+    // Shows what a line of the text says.
     select(line) {
       const said = (node) => node.kind !== "scope" && node.line <= line && (node.kind === "op" || node.kind === "const" || node.line === line);
-      let node = this.nodes.filter(said).reduce((best, each) => (best && best.line > each.line ? best : each), null);
+      const node = this.nodes.filter(said).reduce((best, each) => (best && best.line > each.line ? best : each), null);
+      return this.show(node);
+    }
+
+    // Shows a node; for a constant that is hidden, what uses it.
+    show(node) {
       while (node?.kind === "const" && !this.constants) node = this.nodes[this.users[node.makes[0]]?.[0]];
       if (node) this.reveal(node, { focus: false });
       return Boolean(node);
     }
 
-    find(words) {
-      const wanted = words.trim().toLowerCase();
-      const says = (node) => [node.label, ...node.makes.map((value) => this.values[value][0])].some((each) => each.toLowerCase().includes(wanted));
-      if (wanted !== this.wanted) this.hits = wanted ? this.nodes.filter((node) => (node.kind !== "const" || this.constants) && says(node)) : [];
-      this.at = wanted === this.wanted ? this.at : -1;
-      this.wanted = wanted;
-      return this.hits.length;
-    }
+    find = () => this.filter.find(this.search.value, this.part.value, this.constants);
 
     step(by) {
-      const count = this.find(this.search.value);
-      if (count) {
-        this.at = (Math.max(this.at, by < 0 ? 0 : -1) + by + count) % count;
+      const node = this.find() && this.filter.step(by);
+      if (node) {
         this.lent.forEach((id) => this.open.delete(id));
-        this.lent = this.reveal(this.hits[this.at], { focus: false });
-      }
-      this.told.textContent = this.wanted ? `${count ? this.at + 1 : 0} of ${count}` : "";
+        this.lent = this.reveal(node, { focus: false });
+      } else this.mark();
+      this.told.textContent = this.filter.told();
     }
 
     // ---- where things are: panning is scrolling, so that it works with any device
@@ -338,10 +334,12 @@ const drawGraph = (() => {
       this.search.addEventListener("keydown", (event) => {
         if (event.key === "Enter") this.step(event.shiftKey ? -1 : 1);
       });
+      this.part.addEventListener("change", () => this.step(1));
       this.shown.addEventListener("change", () => {
         this.constants = this.shown.checked;
-        this.wanted = null;
+        this.find();
         this.draw(this.chosen);
+        this.told.textContent = this.filter.told();
       });
     }
 
@@ -349,6 +347,7 @@ const drawGraph = (() => {
       this.lent = [];
       if (node.inside.length) this.toggle(node);
       else this.choose(node, { tell: true });
+      if (GraphFilter.KINDS.includes(node.kind)) this.onChoose(node.id);
     }
 
     // Answers a key on a node; false where it means nothing there.
@@ -394,7 +393,7 @@ const drawGraph = (() => {
 
   return (element, data, options) => {
     const graph = new Graph(element, data, options);
-    return { select: (line) => graph.select(line), find: (words) => { graph.search.value = words; graph.step(1); return graph.hits.length; },
+    return { select: (line) => graph.select(line), show: (id) => graph.show(graph.nodes[id]), find: (words) => { graph.search.value = words; graph.step(1); return graph.filter.hits.length; },
       focus: () => graph.view.querySelector("[tabindex='0']")?.focus() };
   };
 })();

@@ -4,6 +4,15 @@ const graphData = (() => {
   const LONGEST = 26; // characters of a name
   const COMPUTED = ["op", "const"];
 
+  const svg = (name, attributes = {}, ...inside) => fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, inside);
+  const html = (name, attributes = {}, ...inside) => fill(document.createElement(name), attributes, inside);
+
+  function fill(element, attributes, inside) {
+    for (const [name, value] of Object.entries(attributes)) if (value !== null) element.setAttribute(name, value);
+    element.append(...inside);
+    return element;
+  }
+
   // A name as it is shown in a scope: without the beginning that the scope says, or without any if it is long.
   function shortName(name, prefix = "") {
     const rest = prefix && name.startsWith(prefix) ? name.slice(prefix.length).replace(/^[_./]+/, "") : name;
@@ -92,5 +101,5 @@ const graphData = (() => {
 
   const namesIn = (nodes, values) => [...new Set(nodes.map((node) => nameOf(node, values) || titleOf(node)))].slice(0, 6).join(", ");
 
-  return { read, flowsOf, titleOf, nameOf, namesIn, shortName, widthOf, counted };
+  return { svg, html, read, flowsOf, titleOf, nameOf, namesIn, shortName, widthOf, counted };
 })();

@@ -36,7 +36,9 @@ main.addEventListener("click", (event) => {
   document.querySelectorAll(`#v${chosen}, a[href="#v${chosen}"]`).forEach((each) => each.classList.add("same"));
   if (value.matches("a")) unfold(document.getElementById(`v${chosen}`));
   else event.preventDefault(); // a definition in a block's first line does not fold it
-  if (!section.hidden) graph.select(data().values[chosen][2]);
+  if (section.hidden) return;
+  graph.select(data().values[chosen][2]);
+  if (inspector?.shown != null) inspect(inspector.makers[chosen]);
 });
 
 // ---- lines: a click picks one, one with shift those up to it, and so does #L12 or #L12-L20
@@ -66,6 +68,7 @@ function follow() {
   const [, first, last = first] = /^#L(\d+)(?:-L?(\d+))?$/.exec(location.hash) || [];
   const line = first && pick(Number(first), Number(last));
   if (line) go(line);
+  else if (!/^(#[Lv]\d.*|)$/.test(location.hash)) showNamed();
 }
 
 main.addEventListener("click", (event) => {
@@ -82,15 +85,49 @@ main.addEventListener("click", (event) => {
 addEventListener("hashchange", follow);
 addEventListener("beforeprint", () => main.querySelectorAll("details").forEach((block) => { block.open = true; }));
 
-// ---- the graph, which is made when it is first shown
+// ---- the graph and its inspector, which are made when they are first shown
 
 const section = document.getElementById("graph");
 const show = document.getElementById("show");
+const panel = document.getElementById("inspector");
+const COLOURS = [["k", "func", "keyword or opset"], ["t", "fp16", "type"], ["o", "conv", "operation"], ["v", "x", "value"],
+  ["m", "0.5", "number"], ["s", '"same"', "string"]];
 let graph = null;
+let inspector = null;
+
+const goTo = (line) => go(pick(line, line));
+
+function inspecting() {
+  return (inspector ||= new NodeInspector(panel, data(), {
+    go: goTo,
+    show: (id) => { inspect(id); goTo(data().nodes[id][3]); },
+    onClose: () => { document.documentElement.classList.remove("with-inspector"); if (!section.hidden) graph.focus(); },
+  }));
+}
+
+// Shows the inspector of a node, which leaves less of the graph, and puts it into the address.
+function inspect(id) {
+  inspecting().open(id);
+  document.documentElement.classList.add("with-inspector");
+  graph.show(id);
+  history.replaceState(null, "", inspector.address(id) || `#L${data().nodes[id][3]}`);
+}
+
+// Shows the value that the address names, if there is one.
+function showNamed() {
+  const id = inspecting().named(location.hash);
+  if (id === undefined) return;
+  if (section.hidden) toggleGraph();
+  inspect(id);
+  graph.focus();
+  goTo(data().nodes[id][3]);
+}
 
 function size() {
-  const high = document.querySelector("header").offsetHeight;
-  section.style.top = matchMedia("(max-width: 800px)").matches ? "auto" : `${high}px`;
+  const header = document.querySelector("header");
+  header.classList.toggle("tall", header.scrollHeight > innerHeight / 4);
+  const high = header.offsetHeight;
+  section.style.top = matchMedia("(max-width: 800px)").matches ? "auto" : `${header.matches(".tall") ? 0 : high}px`;
 }
 
 function toggleGraph() {
@@ -98,11 +135,12 @@ function toggleGraph() {
   show.setAttribute("aria-expanded", String(!section.hidden));
   document.documentElement.classList.toggle("with-graph", !section.hidden);
   if (section.hidden) {
+    inspector?.close();
     show.focus();
     return;
   }
   size();
-  graph ||= drawGraph(section, data(), { onSelect: (line) => go(pick(line, line)) });
+  graph ||= drawGraph(document.getElementById("drawing"), data(), { onSelect: goTo, onChoose: inspect, colours: COLOURS });
   if (picked.length) graph.select(Number(picked[0].id.slice(1)));
   graph.focus();
 }
@@ -112,6 +150,11 @@ addEventListener("resize", size);
 section.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !event.target.value) toggleGraph(); // with words, it empties the field
 });
+addEventListener("keydown", (event) => { // before the graph, in which it folds
+  if (event.key !== "Escape" || inspector?.shown == null || (event.target.matches("input") && event.target.value)) return;
+  event.stopPropagation();
+  inspector.close();
+}, true);
 
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;
@@ -173,4 +216,5 @@ find.addEventListener("keydown", (event) => {
   if (event.key === "Enter") step(event.shiftKey ? -1 : 1);
 });
 
+size();
 follow();

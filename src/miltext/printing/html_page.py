@@ -15,7 +15,8 @@ from pathlib import Path
 
 from pygments.token import Comment, Error, Keyword, Name, Number, String, Whitespace, _TokenType
 
-from miltext.printing.graph import SCRIPTS, STYLE, graph
+from miltext.printing.graph import SCRIPTS, STYLE, drawn, nodes
+from miltext.printing.graph_calls import ReadWeights, call_tables, unread
 from miltext.printing.reading import LineToken, TextReader
 
 CLASSES: dict[_TokenType, str] = {
@@ -65,24 +66,37 @@ _BODY = """\
 </header>
 <main>
 {lines}</main>
-<section id="graph" aria-label="Graph of the operations" hidden></section>
+<section id="graph" aria-label="Graph of the operations" hidden>
+<div id="drawing"></div>
+<aside id="inspector" aria-label="Inspector" hidden></aside>
+</section>
 <div id="hint" role="tooltip" hidden></div>
 <script type="application/json" id="data">{data}</script>
 """
 
 _HERE = Path(__file__)
-_STYLES = (COLOURS, TOKENS, _HERE.with_suffix(".css"), STYLE)
-_SCRIPTS = (*SCRIPTS, _HERE.with_suffix(".js"))
+_STYLES = (COLOURS, TOKENS, _HERE.with_suffix(".css"), STYLE, _HERE.with_name("html_inspector.css"))
+_SCRIPTS = (*SCRIPTS, _HERE.with_name("html_inspector.js"), _HERE.with_suffix(".js"))
 
 
-def page(text: str, title: str) -> str:
-    """Return the HTML page of a printed program, in whose layout a block's braces end and begin lines."""
+def page(text: str, title: str, read_weights: ReadWeights = unread) -> str:
+    """Return the HTML page of a printed program, in whose layout a block's braces end and begin lines.
+
+    `read_weights` returns the facts about its weights by their spellings.
+    """
     reader = TextReader(text)
     lines = "".join(_folded(reader.lines()))
     style, script = ("\n".join(file.read_text(encoding="utf-8") for file in files) for files in (_STYLES, _SCRIPTS))
-    data = json.dumps(graph(reader), separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
     title = escape(title)
-    return document(title, style, script, _BODY.format(title=title, lines=lines, data=data))
+    return document(title, style, script, _BODY.format(title=title, lines=lines, data=_data(reader, read_weights)))
+
+
+def _data(reader: TextReader, read_weights: ReadWeights) -> str:
+    """Return the data of the scripts: the graph, and the calls of its nodes."""
+    numbered = nodes(reader)
+    parts = (node.part for _, node in numbered)
+    data = drawn(reader, numbered) | call_tables(reader, parts, read_weights)
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
 
 
 def document(title: str, style: str, script: str, body: str) -> str:

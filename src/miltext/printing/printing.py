@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from miltext.diagnostics.arguments import checked
 from miltext.printing.plain_operations import Operations
 from miltext.printing.printer import Printer
 from miltext.printing.tensors import PLAIN, Style
@@ -22,6 +23,7 @@ REMEMBERED = 4096
 
 
 @with_room
+@checked()
 def to_text(
     program: Message,
     *,

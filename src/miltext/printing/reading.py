@@ -48,6 +48,7 @@ class TextPart:
 
     `label` is the name of a function, input or output, the opset or the number of a block, and an operation's type.
     `makes` and `takes` are values by their numbers; the numbers of values without a name are negative, from -1 down.
+    `phrase` is the phrase of an operation.
     """
 
     kind: str
@@ -56,6 +57,7 @@ class TextPart:
     makes: list[int] = field(default_factory=list)
     takes: list[int] = field(default_factory=list)
     inside: list[TextPart] = field(default_factory=list)
+    phrase: Node | None = None
 
 
 class TextReader:
@@ -80,6 +82,14 @@ class TextReader:
                 self.definitions[numbers[value]].uses.append(self._line(name.start))
         for function in phrases.functions(tree):
             self._function(function)
+
+    def spelled(self, phrase: Node) -> str:
+        """Return the text of a phrase."""
+        return self._text[phrase.start : phrase.end]
+
+    def is_value(self, at: int) -> bool:
+        """Return whether the name at a place has a definition."""
+        return at in self._named
 
     def lines(self) -> Iterator[list[LineToken]]:
         """Yield the text's lines."""
@@ -131,6 +141,7 @@ class TextReader:
     def _statement(self, statement: Statement, around: TextPart) -> None:
         """Read a plain operation without its phrases."""
         part = self._part("op", phrases.name_in(statement), statement, around)
+        part.phrase = statement
         for name, _ in self._scopes.between(*statement.span):
             if (found := self._named.get(name.start)) is not None:
                 number, defines = found
@@ -162,7 +173,7 @@ class TextReader:
         return (phrases.held(each) for each in bindings if each.name in ("name_binding", "call_binding"))
 
     def _op(self, operation: Node) -> TextPart:
-        return TextPart("op", self._label(operation), self._line(operation.start))
+        return TextPart("op", self._label(operation), self._line(operation.start), phrase=operation)
 
     def _part(self, kind: str, label: str, phrase: Node, around: TextPart) -> TextPart:
         """Return a new part inside another."""

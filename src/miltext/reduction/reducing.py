@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from miltext.diagnostics import codes
+from miltext.diagnostics.arguments import checked
 from miltext.files.refusals import refusal
 from miltext.reduction.bypassing import Bypass, bypass, bypasses
 from miltext.reduction.graph import UnitGraph, extent
@@ -55,6 +56,7 @@ class Reduction:
         return self.best.program
 
 
+@checked()
 def reduce(
     model: Source,
     test: Test,
@@ -86,11 +88,14 @@ def reduce(
     Raises:
         ModelError: MIL486 if the test does not pass on the model itself, and a model that cannot be read.
         ParseError: The text is not MIL text.
-        ValueError: Another `kind`.
+        ValueError: Another `kind`, or less than one thread or call.
 
     Example:
         small = miltext.reduce("Model.mlpackage", lambda candidate: "softmax" in str(candidate.program)).program
     """
+    for name, number in (("jobs", jobs), ("max_tests", max_tests)):
+        if number is not None and number < 1:
+            raise ValueError(f"`{name}` of reduce() is 1 or more, not {number}")
     source = OriginalModel(model, ranges)
     return reduce_source(source, test, kind=kind, jobs=jobs, max_tests=max_tests, on_progress=on_progress)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.containers.programs import BareProgram
 from miltext.diagnostics import MiltextError
+from miltext.diagnostics.wording import tally
 from miltext.reduction.graph import count_operations
 from miltext.reduction.judging import Judge
 from miltext.schema.wire import wire_of
@@ -37,6 +38,9 @@ class Candidate:
         self.program, self.kind, self.is_bare = program, kind, is_bare
         self._source = source
         self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Candidate: {tally(count_operations(self.program), 'operation')}, written as {self.kind}>"
 
     @cached_property
     def path(self) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from miltext.diagnostics.arguments import checked
 from miltext.reference.facts import apples_spelling, arrival, draft_spelling, ordered, ranks, sharing
 from miltext.reference.searching import find
 from miltext.schema.operations import signature, versions
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from miltext.schema.operations import Parameter, Signature
 
 
+@checked()
 def operations(*words: str, opset: str | None = None, family: str | None = None) -> list[Record]:
     """Return a record of each operation that the words name, or else of each operation whose texts contain all words;
     without words, of all operations.

@@ -88,7 +88,11 @@ class Repository:
         with suppress(ModelError):
             if not revision.startswith("-"):
                 return self._peeled(revision, "tree")
-        a_file = f"; for the file, write `--git HEAD {revision}`" if os.path.exists(self._folder / revision) else ""
+        a_file = (
+            f"; for the file, write `miltext diff --git HEAD {revision}`"
+            if os.path.exists(self._folder / revision)
+            else ""
+        )
         raise refusal(codes.UNKNOWN_REVISION, f"`{revision}` is not a revision of this repository{a_file}")
 
     def base_of(self, one: str, other: str) -> str:

@@ -18,6 +18,7 @@ from miltext.compiled.metadata_json import FILE_NAME as METADATA
 from miltext.containers.bundle import SIGNS
 from miltext.containers.opening import open_model
 from miltext.diagnostics import MiltextError, Note, codes, render
+from miltext.diagnostics.option_words import of_command
 from miltext.diffing.difference import Difference
 from miltext.diffing.structure import Change, ModelDifference
 from miltext.files.interrupts import ended_by_signals
@@ -67,7 +68,8 @@ def _sides(repository: Repository, words: str, cached: bool, folder: Path) -> tu
     old, new = _revisions_in(repository, words)
     if new is not None and cached:
         raise refusal(
-            codes.UNKNOWN_REVISION, "the index is compared with one revision: name one, or leave out --cached"
+            codes.UNKNOWN_REVISION,
+            "the index is compared with one revision: name one, or compare two by `miltext diff --git A..B`",
         )
     was = Snapshot(repository, old, repository.tree_of(old), folder / "old")
     if new is not None:
@@ -81,7 +83,8 @@ def _revisions_in(repository: Repository, words: str) -> tuple[str, str | None]:
     if own is not None:
         return f"{own['commit']}^{own['which'] or ''}", own["commit"]
     if words.endswith("^@"):
-        said = f"`{words}` means all parents of a commit: for a commit and its parent, write `--git {words[:-2]}^!`"
+        said = f"`{words}` means all parents of a commit"
+        said += f": for a commit and its parent, write `miltext diff --git {words[:-2]}^!`"
         raise refusal(codes.UNKNOWN_REVISION, said)
     for dots in ("...", ".."):
         old, found, new = words.partition(dots)
@@ -128,7 +131,7 @@ class Review:
                 inner = self._model(pair, compare, with_place=not breaking)
             except MiltextError as failure:
                 head = render(failure.diagnostics[0], failure.text, failure.path).splitlines()[0]
-                notes.append(f"{head}; not compared")
+                notes.append(of_command(f"{head}; not compared"))
                 complete = False
                 continue
             if inner.difference is not None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import field, fields
 from functools import wraps
 from inspect import signature
 from types import NoneType
 from typing import Any, ParamSpec, TypeVar
+
+from miltext.diagnostics.arguments import require
 
 Parameters = ParamSpec("Parameters")
 Request = TypeVar("Request")
@@ -25,8 +27,8 @@ def taking(
     """Return a decorator that turns a function of a dataclass into a function of its fields.
 
     The dataclass adds fields to the class of its options. Its field named `options` accepts an object of that class;
-    other keywords take precedence. Raise TypeError for any other object, and for a keyword declared as a Mapping with
-    another value.
+    other keywords take precedence. Raise TypeError for any other object, and for a value of another
+    kind than its field.
     """
 
     def decorate(function: Callable[[Request], Result]) -> Callable[Parameters, Result]:
@@ -38,8 +40,9 @@ def taking(
                 raise TypeError(f"the options of {function.__name__}() are an object of {wanted.__name__}{made}")
             for each in () if options is None else fields(options):
                 keywords.setdefault(each.name, getattr(options, each.name))
-            given = request(*values, **keywords)
-            _require_mappings(given, function.__name__)
+            given: Any = request(*values, **keywords)
+            for each in fields(given):
+                require(each.name, getattr(given, each.name), str(each.type), function.__name__)
             return function(given)
 
         wanted: Any = request.__bases__[0]  # type: ignore[attr-defined]
@@ -49,11 +52,3 @@ def taking(
         return wrapped
 
     return decorate
-
-
-def _require_mappings(given: Any, name: str) -> None:
-    """Raise TypeError for a field that is declared as a Mapping and holds another object, such as a list of pairs."""
-    for each in fields(given):
-        value = getattr(given, each.name)
-        if str(each.type).startswith("Mapping[") and not isinstance(value, (Mapping, NoneType)):
-            raise TypeError(f"`{each.name}` of {name}() is a mapping, such as a dict, not {type(value).__name__}")

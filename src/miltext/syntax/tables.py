@@ -13,6 +13,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from miltext.diagnostics.arguments import checked
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -72,6 +74,7 @@ def grammar_file(name: str = "mil.lark") -> pathlib.Path:
     return installed if installed.exists() else here.parents[2] / "grammar" / name
 
 
+@checked()
 def lark_parser(start: str | Sequence[str] = "program", **options: Any) -> Lark:
     """Return a Lark parser of MIL text, made from the rules of `mil.lark`.
 

@@ -137,6 +137,10 @@ class Weight(NamedTuple):
         return prod(self.shape)
 
 
+SHOWN = 3
+"""The number of names in the repr of weights."""
+
+
 class Weights(Mapping[str, Any]):
     """A model's weights as numpy arrays, by name or by Value, each read at its use.
 
@@ -150,6 +154,11 @@ class Weights(Mapping[str, Any]):
         self._program = program
         self._folder = BlobFolder(model_path)
         self.keeps: object = None  # an object that must live as long: the temporary folder of the files
+
+    def __repr__(self) -> str:
+        first = [*self][:SHOWN]
+        more = f" and {len(self) - len(first)} more" if len(self) > len(first) else ""
+        return f"<Weights: {', '.join(first) or 'none'}{more}>"
 
     def __getitem__(self, key: str | Value) -> npt.NDArray[Any]:
         value = self.entries[key].value if isinstance(key, str) else key

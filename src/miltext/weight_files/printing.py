@@ -136,14 +136,21 @@ def digest_text(blob: Blob, progress: Progress | None = None) -> str:
 
 
 class DigestPrinter(Printer):
-    """A Printer that spells values in weight files by `spell`, or as their places if it returns None."""
+    """A Printer that spells values in weight files by `spell`, or as their places if it returns None.
 
-    def __init__(self, spell: Spell | None, style: Style = PLAIN) -> None:
+    `elided` gets the values that it leaves out, by their spellings.
+    """
+
+    def __init__(self, spell: Spell | None, style: Style = PLAIN, elided: dict[str, Value] | None = None) -> None:
         super().__init__(style)
         self._spell = spell
+        self._elided = elided
 
     def _raw(self, value: Value, value_type: TypeText) -> str:
-        return self.spelled(value) or super()._raw(value, value_type)
+        text = self.spelled(value) or super()._raw(value, value_type)
+        if self._elided is not None and text.startswith("$elided("):
+            self._elided[text] = value
+        return text
 
     def spelled(self, value: Value) -> str | None:
         """Return the spelling of a value in a weight file; None for its place, and for another value."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import random
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 
 from conftest import rules_read, wire
 from support.gaps import FORMS, tokens
@@ -29,20 +31,29 @@ def inserted(text: str, forms: dict[int, str]) -> str:
     return "".join([*pieces, text[last:]])
 
 
-def comments(text: str) -> list[str]:
-    """The comments of a text in their order, line ends as LF."""
+@lru_cache(maxsize=8)
+def _comments(text: str) -> tuple[str, ...]:
     found = [text[span.start : span.end] for span in parse_tree(text).comments]
-    return [re.sub("\r+\n", "\n", comment).rstrip() for comment in found]
+    return tuple(re.sub("\r+\n", "\n", comment).rstrip() for comment in found)
 
 
-def plain_operations(text: str) -> list[Statement]:
-    return [node for node in walk(parse_tree(text, whole=True).root) if isinstance(node, Statement)]
+def comments(text: str) -> list[str]:
+    """The comments of a text in their order, line ends as LF. A law asks several times; the text is read once."""
+    return [*_comments(text)]
+
+
+@lru_cache(maxsize=2)
+def _operations(text: str) -> list[tuple[int, int, bool]]:
+    """The places of a text's operations, and which are plain. The text is read once for all gaps that are tried."""
+    nodes = walk(parse_tree(text, whole=True).root)
+    return [(node.start, node.end, isinstance(node, Statement)) for node in nodes if node.name == "operation"]
 
 
 def left_plain(text: str, gaps: set[int]) -> int:
     """How many plain operations have none of these gaps inside."""
-    places = [token.start for gap, token in enumerate(tokens(text)) if gap in gaps]
-    return sum(not any(node.start < place < node.end for place in places) for node in plain_operations(text))
+    places = sorted(token.start for gap, token in enumerate(tokens(text)) if gap in gaps)
+    plain = ((start, end) for start, end, is_plain in _operations(text) if is_plain)
+    return sum(bisect_right(places, start) == bisect_left(places, end) for start, end in plain)
 
 
 @contextmanager
@@ -66,8 +77,9 @@ def paths() -> Iterator[list[bool]]:
         Layout.plain_operation = lay_out  # type: ignore[method-assign]
 
 
+@lru_cache(maxsize=8)
 def said(text: str) -> bytes | None:
-    """The wire of the Program that a text spells; None if it spells none."""
+    """The wire of the Program that a text spells; None if it spells none. A law asks several times for one text."""
     try:
         return wire(parse(text))
     except ParseError:
@@ -106,11 +118,12 @@ def check_gaps(text: str, forms: dict[int, str], *, canonical: bool = True) -> s
     """What must hold of a text with comments more in some gaps. Of a canonical text, they keep their order, too."""
     crowded = inserted(text, forms)
     before = comments(crowded)
+    plain = left_plain(text, set(forms))
     assert len(before) == len(comments(text)) + sum(form.count("%d") for form in forms.values())
-    assert rules_read(crowded, fast=True)["plain_operation"] == left_plain(text, set(forms))
+    assert rules_read(crowded, fast=True)["plain_operation"] == plain
     with paths() as taken:
         formatted = format_text(crowded)
-    assert taken == [True] * left_plain(text, set(forms))
+    assert taken == [True] * plain
     assert not canonical or comments(formatted) == before
     assert said(formatted) == said(text)
     return _check_laid_out(crowded, formatted)
@@ -118,7 +131,7 @@ def check_gaps(text: str, forms: dict[int, str], *, canonical: bool = True) -> s
 
 def between_operations(text: str) -> list[int]:
     """The gaps before and after the operations of a text; before one that is plain or not, and before a block's end."""
-    starts = {node.start for node in walk(parse_tree(text, whole=True).root) if node.name == "operation"}
+    starts = {start for start, _, _ in _operations(text)}
     return [gap for gap, token in enumerate(tokens(text)) if token.start in starts or token.text == "}"]
 
 

@@ -54,7 +54,7 @@ def source_findings(said: Tables, source: CompiledSource | None) -> Iterator[Dia
         return
     quoted = f"`{shown(stated, LONG)}`"
     if source is not None and stated != source.hash:
-        message = f"{FILE_NAME} has the hash {quoted} of its source, but the source in --from has another hash"
+        message = f"{FILE_NAME} has the hash {quoted} of its source, but the given source has another hash"
         yield warning(codes.MISFIT_ANALYTICS, f"{message}: compile the source again, or name the right source")
     elif not _is_hash(stated):
         yield warning(
@@ -62,7 +62,7 @@ def source_findings(said: Tables, source: CompiledSource | None) -> Iterator[Dia
             f"{FILE_NAME} has {quoted} for the hash of its source, not a SHA-256 in base64",
         )
     elif source is not None and name is not None and name != source.name:
-        message = f"{FILE_NAME} names the source `{shown(name, LONG)}`, but the source in --from is `{source.name}`"
+        message = f"{FILE_NAME} names the source `{shown(name, LONG)}`, but the given source is `{source.name}`"
         yield warning(codes.MISFIT_ANALYTICS, message)._replace(severity="note")
     if name == "":
         yield warning(codes.MISFIT_ANALYTICS, f"{FILE_NAME} has no name of its source")

@@ -28,7 +28,7 @@ PROGRAM, DESCRIPTION = "program", "description"
 
 
 _NAMES_ONLY = (
-    "`--prefer description` changes only names in the program: leave it out, or change the program by `miltext "
+    "the preferred description changes only names in the program: prefer the program, or change it by `miltext "
     "reshape` or `miltext convert-weights`"
 )
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from miltext.checking.inference.operands import count as product
 from miltext.checking.resizing.facts import Follow, Resized, SizeChange, follows
 from miltext.checking.resizing.lineage import OPEN, Factor, recast
 from miltext.diagnostics import codes
-from miltext.schema.types import show
+from miltext.schema.types import Dimension, show
 
 COUNTS = 3
 """Counts of copies from this on may be a size minus a constant."""
@@ -22,6 +23,7 @@ def reshape(op: Resized) -> Iterator[Follow]:
     open_at = shape.index(-1) if -1 in shape else None
     made = recast(lineage, op.old.shape, open_at) if lineage is not None else None  # type: ignore[arg-type]
     if made is None:
+        yield from _regrouped(op, shape)
         return
     elements = [size if size <= 0 else -1 if now is None else now for size, now in zip(shape, made.shape, strict=True)]
     if elements.count(-1) > 1:
@@ -40,6 +42,26 @@ def reshape(op: Resized) -> Iterator[Follow]:
         message = f"`shape` of `reshape` splits {words}"
     if tuple(elements) != shape or message:
         yield Follow("shape", codes.CONSTANT_RESIZED if message else None, message, elements, (len(elements),))
+
+
+def _regrouped(op: Resized, shape: tuple[int, ...]) -> Iterator[Follow]:
+    """Update sizes of `x` in another order, as where rows and columns are read as columns and rows."""
+    changes: dict[int, set[Dimension]] = {}
+    for before, now in zip(op.was("x") or (), op.shape("x") or (), strict=True):
+        changes.setdefault(before or 0, set()).add(now)
+    made = [next(iter(changes[size])) if len(changes.get(size, ())) == 1 else size for size in shape]
+    total = [product(each or ()) for each in (op.was("x"), op.shape("x"))]
+    if None in made or tuple(made) == shape:
+        return
+    if all(whole is not None and _fits(row, whole) for row, whole in zip((shape, made), total, strict=True)):
+        message = f"`shape` of `reshape` contains sizes of `x` in another order, {show(shape)}"
+        yield Follow("shape", codes.CONSTANT_RESIZED, f"{message}; changed to {show((*made,))}", made, (len(made),))
+
+
+def _fits(shape: Sequence[Dimension], total: int) -> bool:
+    """Return whether a tensor of a number of elements can have a shape, of which one size may be -1."""
+    known = product(tuple(size for size in shape if size != -1))
+    return bool(known) and (total % (known or 1) == 0 if -1 in shape else total == known)
 
 
 def _spelled(factor: Factor) -> str:

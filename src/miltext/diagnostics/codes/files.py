@@ -27,7 +27,7 @@ LEFT_OUT_BY_COMPILER = code(
     "MIL210",
     "left out by Apple's compiler",
     WARNING,
-    "print without `--as-coremlc` to see the whole program. `miltext build --no-loss` refuses such a build (MIL454)",
+    "print without `as_coremlc=True` to see the whole program. `no_loss=True` refuses such a build (MIL454)",
 )
 UNPROVEN_OUTPUT = code(
     "MIL211",
@@ -47,7 +47,7 @@ UNKNOWN_COMPILER = code(
     "MIL215",
     "not a version of Apple's compiler",
     ERROR,
-    "write it as in `--coremlc-version 3600.25.1`, or leave it out",
+    "write the version as in `3600.25.1`, or leave it out",
 )
 
 # ---- models as files and folders
@@ -221,19 +221,19 @@ WEIGHT_FILES_OF_ONE_NAME = code(
     "two weight files with the same name",
     ERROR,
     "print one of the models with `miltext print --weights-as NAME`, which renames its weight file in the text. Then "
-    "give that file with --weights NAME=FILE",
+    "give that file with `weights={NAME: FILE}`",
 )
 UNUSED_WEIGHT_FILE = code(
     "MIL311",
     "given weight file that no value uses",
     ERROR,
-    "give the weight file with --weights NAME=FILE, where NAME is its path in the text after `@model_path/`",
+    "give the weight file with `weights={NAME: FILE}`, where NAME is its path in the text after `@model_path/`",
 )
 UNUSED_WEIGHTS = code(
     "MIL312",
     "unused weights",
     NOTE,
-    "remove them with `miltext build --prune-weights`, which reports their size. See [How files are "
+    "remove them with `prune_weights=True`, which reports their size. See [How files are "
     "written](writing-files.md#weights-that-nothing-needs)",
 )
 DOUBTFUL_WEIGHT_DATA = code(

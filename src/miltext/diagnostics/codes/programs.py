@@ -142,7 +142,7 @@ OPSET_BY_TEXT_NAME = code(
     "MIL627",
     "opset under its text name",
     WARNING,
-    "write the opset without quotes. Of a model, print the text, correct it, and build with `--from`",
+    "write the opset without quotes. Of a model, print the text, correct it, and build with `original=`",
 )
 MISSPELLED_ATTRIBUTE = code("MIL630", "misspelled attribute", WARNING, "write `name`")
 
@@ -228,7 +228,7 @@ TOO_FAR = code(
     "value too far from its reference",
     ERROR,
     "check this operation for numbers too small for fp16, which become 0. Scale its inputs, keep it in fp32, or lower "
-    "the threshold with `--min-snr`",
+    "the threshold with `min_snr=`",
 )
 PORTS_DIFFER = code(
     "MIL842",
@@ -274,7 +274,10 @@ COMMITS_UNKNOWN = code(
     "take a side from its commit: `git restore --source=COMMIT --staged --worktree -- MODEL`",
 )
 CHANGES_WOULD_BE_LOST = code(
-    "MIL862", "changes that would be lost", ERROR, "copy the changed file elsewhere, then add --force"
+    "MIL862",
+    "changes that would be lost",
+    ERROR,
+    "copy the changed file elsewhere, then run `miltext merge --force --resolve` again",
 )
 UNRESOLVED_CONFLICT = code(
     "MIL863",

@@ -67,7 +67,7 @@ ELIDED_LITERAL = code(
     "MIL107",
     "elided literal",
     ERROR,
-    "print without `--elide`, or build with `--from` the model that it was printed from",
+    "print without `elide=`, or build with `original=` the model that it was printed from",
 )
 MALFORMED_BLOBFILE = code("MIL108", "malformed BLOBFILE", ERROR, "write it as the message shows")
 OPERATION_OPSET = code(

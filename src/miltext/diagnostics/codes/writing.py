@@ -23,13 +23,13 @@ NO_MODEL_IN_ORIGINAL = code(
     "MIL404",
     "no model in the original",
     ERROR,
-    "give the .mlpackage, .mlmodel or .mlmodelc of the program with --from",
+    "give the .mlpackage, .mlmodel or .mlmodelc of the program with `original=`",
 )
 MODEL_TOO_LARGE = code(
     "MIL405",
     "model too large or too deep",
     ERROR,
-    "move values into the weight file with --externalize, and put nested pipelines side by side",
+    "move values into the weight file with `externalize=`, and put nested pipelines side by side",
 )
 ARRAYS_ELSEWHERE = code(
     "MIL406",
@@ -41,13 +41,13 @@ UNKNOWN_ELIDED_LITERAL = code(
     "MIL410",
     "unknown elided literal",
     ERROR,
-    "name the model of the text with --from, or print the text without --elide",
+    "name the model of the text with `original=`, or print the text without `elide=`",
 )
 ELIDED_LITERAL_TYPE = code(
     "MIL411",
     "elided literal of another type",
     ERROR,
-    "restore the printed type of the literal, or print without --elide and write the values",
+    "restore the printed type of the literal, or print without `elide=` and write the values",
 )
 MISFIT_ARRAY = code(
     "MIL412",
@@ -107,7 +107,7 @@ NOT_AN_IMAGE_TYPE = code(
     "MIL424",
     "type does not match an image",
     ERROR,
-    "give the value the shape of an image, or describe it as an array with --description",
+    "give the value the shape of an image, or describe it as an array with `description=`",
 )
 IMPOSSIBLE_RANGE = code(
     "MIL425",
@@ -119,19 +119,19 @@ WRONG_NAME = code(
     "MIL426",
     "invalid name",
     ERROR,
-    "choose a name of letters, digits, `_` and `@` that begins with a letter or `_`. --no-check accepts any name",
+    "choose a name of letters, digits, `_` and `@` that begins with a letter or `_`. `check=False` accepts any name",
 )
 UNKNOWN_WEIGHT_REFERENCES = code(
     "MIL427",
     "references to weights unknown",
     ERROR,
-    "build without --prune-weights, or use a newer miltext",
+    "build without `prune_weights=True`, or use a newer miltext",
 )
 SEVERAL_TEXTS = code(
     "MIL428",
     "several texts for a single file",
     ERROR,
-    "name a folder with -o for one file per program, or choose one program with --model",
+    "name a folder as the output for one file per program, or choose one program with `model=`",
 )
 UNKNOWN_NAME = code(
     "MIL430",
@@ -190,7 +190,7 @@ FP16_BORDER = code(
     "MIL439",
     "fp16 input or output in an early opset",
     ERROR,
-    "leave out --io, or raise the function's opset in the text, as in `func main<ios16>`",
+    "leave out `io=True`, or raise the function's opset in the text, as in `func main<ios16>`",
 )
 UNCOMPILABLE_MODEL = code(
     "MIL440",
@@ -202,23 +202,23 @@ UNPROVEN_PART_REFUSED = code(
     "MIL441",
     "unproven part of a compiled model, not allowed",
     ERROR,
-    "compile the model with Apple's compiler, or write guesses with `build --allow-unproven`",
+    "compile the model with Apple's compiler, or write guesses with `allow_unproven=True`",
 )
 FILES_NOT_KEPT = code("MIL442", "files of a model are not kept", WARNING, "copy the files that are needed")
 NO_COMPILED_PART = code(
     "MIL443",
     "part that a compiled model cannot hold",
     WARNING,
-    "keep the package, which contains the part. `--no-loss` refuses such a build (MIL454)",
+    "keep the package, which contains the part. `no_loss=True` refuses such a build (MIL454)",
 )
 OPTION_FOR_COMPILED = code(
-    "MIL444", "option only for compiled models", ERROR, "name an .mlmodelc with -o, or leave the option out"
+    "MIL444", "option only for compiled models", ERROR, "name an .mlmodelc as the output, or leave the option out"
 )
 IMPOSSIBLE_PART_INPUT = code(
     "MIL446",
     "value cannot be an input of a part",
     ERROR,
-    "name another value with --input, or omit it: the part then contains its operations",
+    "name another value with `inputs=`, or omit it: the part then contains its operations",
 )
 NEEDLESS_PART_INPUT = code(
     "MIL447", "unneeded input of a part", ERROR, "omit the input, or name an output that needs it"
@@ -239,15 +239,15 @@ FEWER_DETAILS = code(
     "MIL450",
     "description with fewer details",
     WARNING,
-    "give the sizes with `--range`, or the whole description with `--description`. `--no-loss` refuses such a build "
-    "(MIL454)",
+    "give the sizes with `ranges=`, or the whole description with `description=`. `no_loss=True` refuses such a "
+    "build (MIL454)",
 )
 WEIGHTS_NOT_IN_ORIGINAL = code("MIL451", "weights missing in the original", WARNING, "fetch the whole original")
 INPUT_WITHOUT_RANGE = code(
     "MIL452",
     "input without a range of sizes",
     ERROR,
-    "give the range in Python with ranges={...}, or in the --description of a build",
+    "give the range with `ranges=`, or in the `description=` of a build",
 )
 PIPELINE_DESCRIPTION_CHANGED = code(
     "MIL453",
@@ -259,7 +259,7 @@ DESCRIPTION_LOSS = code(
     "MIL454",
     "description would lose details",
     ERROR,
-    "omit --no-loss if the loss is intended, or restore the lost details in the program or with --description",
+    "omit `no_loss=True` if the loss is intended, or restore the lost details in the program or with `description=`",
 )
 PIPELINE_TYPE_CLASH = code(
     "MIL456",
@@ -279,7 +279,9 @@ UNRENAMABLE_MODEL = code(
     ERROR,
     "keep the name: an app or another file uses it to address this model",
 )
-UNREADABLE_SETTINGS = code("MIL460", "unreadable settings", ERROR, "fix the file; `--isolated` ignores it")
+UNREADABLE_SETTINGS = code(
+    "MIL460", "unreadable settings", ERROR, "fix the file; `miltext check --isolated` ignores it"
+)
 UNKNOWN_SETTING = code("MIL461", "unknown setting", ERROR, "write one of the [settings](settings.md)")
 SETTING_TYPE = code("MIL462", "setting of the wrong type", ERROR, "write a value as the message shows")
 UNKNOWN_CODE_IN_SETTINGS = code(
@@ -360,8 +362,8 @@ TEST_FAILS_ON_MODEL = code(
     "MIL486",
     "test fails on the model itself",
     ERROR,
-    "write a test that passes on the original model, and fails without the fault: `--test` is a shell command, "
-    "and exit status 0 means that it passes",
+    "write a test that passes on the original model, and fails without the fault: on the command line, the "
+    "test is a shell command, which passes if its exit status is 0",
 )
 UNSTEADY_TEST = code(
     "MIL487",
@@ -375,15 +377,15 @@ CONSTANT_RESIZED = code(
     "MIL490",
     "constant written for the new sizes",
     WARNING,
-    "compare it with a conversion at these sizes. If it is wrong, reshape to a text, `-o model.mil`, and correct "
-    "the constant there",
+    "compare it with a conversion at these sizes. If it is wrong, reshape to a text, such as `model.mil`, and "
+    "correct the constant there",
 )
 CONSTANT_MAY_FOLLOW = code(
     "MIL491",
     "constant that may follow from a size",
     WARNING,
-    "if the constant was computed from the size, reshape to a text, `-o model.mil`, and write its value for the new "
-    "size. Otherwise keep it",
+    "if the constant was computed from the size, reshape to a text, such as `model.mil`, and write its value for the "
+    "new size. Otherwise keep it",
 )
 CONSTANT_CANNOT_FOLLOW = code(
     "MIL492",

@@ -85,11 +85,9 @@ class _Comparing:
         self.request = request
         self.arrays = None if request.against is None else numbers_given(request.against)
         keys = Keys()
-        self.sides = [
-            side(source, name, keys, request.weights)
-            for source, name in ((request.a, "old"), (request.b, "new"))
-            if source is not None
-        ]
+        self.sides = [side(request.a, "old", keys, request.weights)]
+        if request.b is not None:
+            self.sides.append(side(request.b, "new", keys, request.weights))
         if self.arrays is None:
             self.arrangement = arranged(self.sides[0], self.sides[1], request.function, request.compute)
         else:

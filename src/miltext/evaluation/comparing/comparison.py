@@ -76,7 +76,7 @@ class FirstOddity:
     turn: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Two runs on the same inputs; the values of `old` are the reference for those in `new`.
 
@@ -100,6 +100,11 @@ class Comparison:
     lost: tuple[str, ...] = ()
     seed: int | None = None
     locate: Callable[[Collection[Finding]], Checked] | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        fallen = sum(output.fell for output in self.outputs)
+        counted = f"{fallen or 'none'} of {len(self.outputs)} outputs fell, {len(self.lost) or 'none'} lost"
+        return f"<Comparison {self.old!r} -> {self.new!r}: {counted}>"
 
     @property
     def ok(self) -> bool:

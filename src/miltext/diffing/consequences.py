@@ -1,0 +1,241 @@
+"""Differences that follow from other differences of the same two programs.
+
+| kind | the difference | it follows if |
+|---|---|---|
+| `type` | the type of an output, or of a block's input | inference gives exactly this type in both programs |
+| `size` | a constant argument | `reshape` would make it from the old one for the new sizes |
+| `operand` | a value as an argument | only added or removed operations are between the old value and the new one |
+| `number` | a name, only in its numbers | operations were added or removed, so that a converter counts otherwise |
+| `name` | the name of a constant | it continues the name of a renamed user |
+| `place` | the place of constants | each is used by an added or a moved operation |
+| `constant` | an added or removed constant | each of its users is added or removed, too |
+| `description` | a field of the description | it states a fact of the program that differs |
+| `weight` | the form of a weight | its numbers are the same |
+
+No rule compares likeness: what is not derived stays a change of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from miltext.diffing.partners import partners_of
+from miltext.diffing.structure import Consequence
+from miltext.ir.flow import carried_into
+from miltext.ir.parts import Op, Value
+from miltext.pairing.keyed import label
+from miltext.syntax.names import name_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from miltext.diffing.inferred import InferredGraph, ResizedGraph
+    from miltext.diffing.partners import Partners
+    from miltext.ir.parts import Block, Operand
+    from miltext.pairing.keyed import KeyedGraph
+    from miltext.pairing.pairing import PairedFunction
+
+_NUMBERS = re.compile(r"\d+")
+
+
+class Consequences:
+    """The rules for the differences of two programs; inference runs on the first request of a type."""
+
+    def __init__(self, old: KeyedGraph, new: KeyedGraph, pairs: Sequence[PairedFunction]) -> None:
+        self._old = old
+        self._new = new
+        self._pairs = pairs
+
+    # ---- types and sizes
+
+    def of_type(self, old: Op, new: Op, index: int) -> Consequence | None:
+        """Return the reason for the changed type of an output."""
+        value = new.outputs[index]
+        if value not in self._origins or not self._inferred:
+            return None
+        before, now = self._inferred
+        if before.follows(old, index) and now.follows(new, index):
+            return Consequence("type", self._origins[value])
+        return None
+
+    def of_input(self, old: Value, new: Value) -> Consequence | None:
+        """Return the reason for the changed type of a block's input."""
+        if not isinstance(new.owner, Op) and self._inferred and new in self._origins:
+            before, now = self._inferred
+            if before.is_given(old) and now.is_given(new):
+                return Consequence("type", self._origins[new])
+        return None
+
+    def of_argument(self, new: Op, parameter: str) -> Consequence | None:
+        """Return the reason for the changed constants of a parameter."""
+        if not self._inferred or new not in self.partners.ops:
+            return None
+        changed = self._inferred[1].changed(new, self.partners.ops[new], parameter)
+        if not changed or not changed <= self._inferred[1].followed:
+            return None
+        causes = (self._origins[value] for value in new.used() if value in self._origins)
+        cause = next(causes, None)
+        return None if cause is None else Consequence("size", cause)
+
+    def of_operands(self, old: Op, new: Op, parameter: str) -> Consequence | None:
+        """Return the reason for other values of a parameter."""
+        before, now = old.inputs.get(parameter, ()), new.inputs.get(parameter, ())
+        if len(before) != len(now):
+            return None
+        causes = [self._between(*pair) for pair in zip(before, now, strict=True) if not self._is_same(*pair)]
+        return Consequence("operand", causes[0]) if causes and all(causes) else None
+
+    def _is_same(self, old: Operand, new: Operand) -> bool:
+        if isinstance(new, Value):
+            return self.partners.values.get(new) is old
+        return not isinstance(old, Value) and old == new
+
+    def _between(self, old: Operand, new: Operand) -> str:
+        """Return the added or removed operation before a value, if only such are between an old value and a new one."""
+        if not isinstance(old, Value) or not isinstance(new, Value):
+            return ""
+        gone, came = self._sources(old, self._is_removed), self._sources(new, self._is_added)
+        if not any(self.partners.values.get(value) in gone for value in came):
+            return ""
+        alone = new.maker if new.maker and self._is_added(new.maker) else old.maker
+        return label(alone) if alone is not None else ""
+
+    def _sources(self, value: Value, is_alone: Callable[[Op], bool]) -> set[Value]:
+        """Return a value, and the values behind operations that are in one program alone, without constants."""
+        found: set[Value] = set()
+        todo = [value]
+        while todo:
+            value = todo.pop()
+            maker = value.maker
+            if value not in found and not (maker and maker.is_constant):
+                found.add(value)
+                todo += maker.used() if maker and is_alone(maker) else ()
+        return found
+
+    def _is_added(self, op: Op) -> bool:
+        return op not in self.partners.ops
+
+    def _is_removed(self, op: Op) -> bool:
+        return op not in self._kept
+
+    def of_constant(self, new: Op) -> Consequence | None:
+        """Return the reason for the changed value of a `const`: it follows at each of its uses."""
+        found = [
+            self.of_argument(use.user, use.parameter) if isinstance(use.user, Op) else None
+            for value in new.outputs
+            for use in value.uses
+        ]
+        return found[0] if found and all(found) else None
+
+    # ---- names and places
+
+    def of_rename(self, old: Value, new: Value) -> Consequence | None:
+        """Return the reason for the new name of an inner value."""
+        for user in new.users if new.is_constant else ():
+            for now in user.outputs:
+                was = self.partners.values.get(now)
+                if was is not None and was.name != now.name and _is_continued(old.name, was.name, new.name, now.name):
+                    return Consequence("name", name_text(now.name))
+        if self._has_unpaired and _NUMBERS.sub("0", old.name) == _NUMBERS.sub("0", new.name):
+            return Consequence("number", "")
+        return None
+
+    def of_move(self, moved: Sequence[Op], places: set[Op]) -> Consequence | None:
+        """Return the reason for the new place of operations; `places` are all operations that are moved or added."""
+        users = [[user for value in op.outputs for user in value.users] for op in moved]
+        if all(op.is_constant and own and places.issuperset(own) for op, own in zip(moved, users, strict=True)):
+            return Consequence("place", label(users[0][0]))
+        return None
+
+    def of_unpaired(self, op: Op) -> Consequence | None:
+        """Return the reason for an added or removed constant."""
+        users = [user for value in op.outputs for user in value.users] if op.is_constant else []
+        if users and not any(user in self.partners.ops or user in self._kept for user in users):
+            return Consequence("constant", label(_last_user(users[0])))
+        return None
+
+    # ---- what the rules read
+
+    @cached_property
+    def partners(self) -> Partners:
+        """The old operations and values by the new ones."""
+        return partners_of(self._pairs)
+
+    @cached_property
+    def _kept(self) -> set[Op]:
+        """The old operations with a partner."""
+        return {*self.partners.ops.values()}
+
+    @cached_property
+    def _has_unpaired(self) -> bool:
+        """Whether an operation was added or removed."""
+        count = len(self.partners.ops)
+        return any(sum(1 for _ in graph.walk()) != count for graph in (self._old, self._new))
+
+    @cached_property
+    def _inferred(self) -> tuple[InferredGraph, ResizedGraph] | None:
+        """Inference over both programs; None if no type changed."""
+        from miltext.diffing.inferred import InferredGraph, ResizedGraph
+
+        if not any(map(self._is_retyped, self.partners.values)):
+            return None
+        before = InferredGraph(self._old)
+        before.program()
+        now = ResizedGraph(self._new, before, self.partners)
+        now.program()
+        return before, now
+
+    @cached_property
+    def _origins(self) -> dict[Value, str]:
+        """The cause of the type of each value whose type changed: an input, or the operation with the first change."""
+        found: dict[Value, str] = {}
+        for function in self._new.functions.values():
+            self._enter(function.inputs, found)
+            for block in function.blocks.values():
+                self._trace(block, found)
+        return found
+
+    def _enter(self, inputs: Sequence[Value], found: dict[Value, str]) -> None:
+        found.update((value, name_text(value.name)) for value in inputs if self._is_retyped(value))
+
+    def _trace(self, block: Block, found: dict[Value, str]) -> None:
+        """Enter the causes of the values of a block, and of the blocks inside it."""
+        for op in block:
+            for inner in op.blocks:
+                for value in inner.inputs:
+                    carried = carried_into(inner, value)
+                    if isinstance(carried, Value) and carried in found:
+                        found[value] = found[carried]
+                self._trace(inner, found)
+            is_added = self._is_added(op)
+            retyped = [value for value in op.outputs if is_added or self._is_retyped(value)]
+            if retyped and not op.is_constant:
+                inner_outputs = [value for inner in op.blocks for value in inner.outputs]
+                cause = next((found[value] for value in (*op.used(), *inner_outputs) if value in found), label(op))
+                found.update(dict.fromkeys(retyped, cause))
+
+    def retyped_inputs(self) -> set[Value]:
+        """Return the inputs of functions that have another type in the new program."""
+        inputs = (value for function in self._new.functions.values() for value in function.inputs)
+        return {value for value in inputs if self._is_retyped(value)}
+
+    def _is_retyped(self, value: Value) -> bool:
+        partner = self.partners.values.get(value)
+        return partner is not None and self._old.types[partner] != self._new.types[value]
+
+
+def _is_continued(old: str, old_stem: str, new: str, new_stem: str) -> bool:
+    """Return whether two names are two stems with the same continuation."""
+    if not old.startswith(old_stem) or not new.startswith(new_stem):
+        return False
+    rest = old[len(old_stem) :]
+    return bool(rest) and rest == new[len(new_stem) :]
+
+
+def _last_user(op: Op) -> Op:
+    """Return the operation that a constant is a part of: its first user that is not a constant."""
+    while op.is_constant and (users := [user for value in op.outputs for user in value.users]):
+        op = users[0]
+    return op

@@ -1,0 +1,36 @@
+"""The entries of a report."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+SIGNS = {"+": "added", "-": "removed", "~": "changed", ">": "moved", "=": "renamed", "#": "not compared", "@": "in"}
+"""The meaning of a finding's sign; `@` is the sign of a heading, and is not shown."""
+
+At: TypeAlias = "tuple[str, ...]"
+"""The place of a finding: the `path_of` its model, empty for the whole; then `function` with its name, `operation` with
+the function, the block, and the index in it, and so on into inner blocks, or `value` with the function and the value's
+name. An index is of the new program; an index after `-` belongs to an operation that only the old program has.
+"""
+
+
+class ReportEntry(NamedTuple):
+    """One finding: its sign, its words, the findings below it, and its place in the texts.
+
+    Several `words` are the columns of a row. `folded` are the findings that this one stands for.
+    """
+
+    sign: str
+    words: tuple[str, ...]
+    inner: tuple[ReportEntry, ...] = ()
+    at: At = ()
+    folded: tuple[ReportEntry, ...] = ()
+
+
+class ScopedEntry(NamedTuple):
+    """A finding about an operation: the operation's name and type, the scope, and the entry."""
+
+    name: str
+    type: str
+    scope: str
+    entry: ReportEntry

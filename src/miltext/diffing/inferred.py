@@ -1,0 +1,210 @@
+"""Inference over both programs of a comparison: the types that follow from operands, and constants from sizes.
+
+A declared type follows if inference gives exactly this type for the operation and its operands, in both programs. A
+constant follows if `reshape` would make it from the old one for the new sizes of the operands beside it.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeAlias
+
+from miltext.checking.inference.program import UNDEFINED, Inference, Walk
+from miltext.checking.inference.reading import StatedGraph
+from miltext.checking.resizing.cuts import cuts_of
+from miltext.checking.resizing.facts import RULES, Follow
+from miltext.checking.resizing.following import Following
+from miltext.checking.resizing.resizing import PLAIN
+from miltext.diagnostics import MiltextError
+from miltext.ir.parts import Op, Value, literal_of
+from miltext.schema.dtypes import BY_NAME
+from miltext.schema.types import TensorType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from miltext.checking.inference.operands import NestedBlock, Operand
+    from miltext.checking.inference.program import Path
+    from miltext.diffing.partners import Partners
+    from miltext.ir.parts import Block
+    from miltext.ir.parts import Operand as GraphOperand
+    from miltext.pairing.keyed import KeyedGraph
+    from miltext.schema.packing import Array
+    from miltext.schema.types import Type
+
+Operands: TypeAlias = "Mapping[str, Sequence[Operand]]"
+"""The operands of an operation, by parameter."""
+
+Argument: TypeAlias = tuple[Op, str, int]
+"""An argument: its operation, the parameter, and the place among the arguments of the parameter."""
+
+
+class InferredGraph(Walk):
+    """Inference over one program, by the operations and values of its graph.
+
+    `given` are the types of the arguments that become inputs of blocks.
+    """
+
+    def __init__(self, graph: KeyedGraph) -> None:
+        super().__init__(StatedGraph(graph.message))
+        self.contents = graph.contents
+        self.own: dict[Op, Op] = dict(zip(self.graph.walk(), graph.walk(), strict=True))
+        self._stated: dict[Value, Value] = {}
+        for name, function in graph.functions.items():
+            self._stated.update(zip(function.defined(), self.graph.functions[name].defined(), strict=True))
+        self._inferences: dict[Op, Inference] = {}
+        self._given: dict[Value, Type] = {}
+
+    def operation(self, op: Op, path: Path) -> None:
+        super().operation(op, path)
+        self._inferences[self.own[op]] = self.found[-1]
+
+    def block(self, block: Block, path: Path, given: Sequence[Operand] = ()) -> NestedBlock:
+        self._given.update((value, each.type) for value, each in zip(block.inputs, given, strict=False))
+        return super().block(block, path, given)
+
+    def type(self, value: Value) -> Type:
+        """Return the declared type of a value."""
+        return self.graph.type(self._stated[value])
+
+    def arguments(self, op: Op) -> Mapping[str, Sequence[Operand]]:
+        """Return the operands of an operation."""
+        return self._inferences[op].arguments.operands
+
+    def follows(self, op: Op, index: int) -> bool:
+        """Return whether the declared type of an output is exactly the inferred one."""
+        found = self._inferences[op]
+        if found.inferred is None or index >= min(len(found.inferred), len(found.declared)):
+            return False
+        return found.declared[index] is not None and found.declared[index] == found.inferred[index]
+
+    def is_given(self, value: Value) -> bool:
+        """Return whether the declared type of a block's input is exactly the type of its argument."""
+        declared = self.type(value)
+        return declared is not None and self._given.get(self._stated[value]) == declared
+
+
+class ResizedGraph(InferredGraph):
+    """Inference over the new program of a comparison, beside the old one.
+
+    `followed` are the arguments that `reshape` would make from the old ones. `partners` are the old operations and
+    values by the new ones.
+    """
+
+    def __init__(self, graph: KeyedGraph, old: InferredGraph, partners: Partners) -> None:
+        super().__init__(graph)
+        self._old = old
+        self._contents = old.contents, graph.contents
+        self._partners = partners
+        self._following = Following()
+        self._keyed = {stated: value for value, stated in self._stated.items()}
+        self.followed: set[Argument] = set()
+
+    def enter(self, block: Block, path: Path) -> None:
+        values = block.function.inputs if not isinstance(block.owner, Op) else block.inputs
+        for value in values:
+            self._note(value, None, {})
+
+    def operation(self, op: Op, path: Path) -> None:
+        own = self.own[op]
+        partner = self._partners.ops.get(own)
+        if partner is not None and partner.type == own.type in RULES:
+            self._follow(op, own, partner)
+        super().operation(op, path)
+        if op.type != "const":
+            captured = [self.known[value] for value in op.captured() if value in self.known] if op.blocks else []
+            for output in op.outputs:
+                self._note(output, op.type, self.found[-1].arguments.operands, captured)
+
+    def _note(
+        self,
+        value: Value,
+        op_type: str | None,
+        operands: Mapping[str, Sequence[Operand]],
+        captured: Sequence[Operand] = (),
+    ) -> None:
+        made = self.known[value]
+        if made is not UNDEFINED:
+            self._following.note(made, self._was(self._keyed[value]), op_type, operands, captured)
+
+    def _was(self, value: Value) -> Type:
+        """Return the old type of a value, or its own if the old program does not have it."""
+        partner = self._partners.values.get(value)
+        return self.type(value) if partner is None else self._old.type(partner)
+
+    def _follow(self, op: Op, own: Op, partner: Op) -> None:
+        """Find the arguments of an operation that `reshape` would make from those of its partner."""
+        changed = {(name, place) for each in own.inputs for _, name, place in self.changed(own, partner, each)}
+        if not changed or not partner.outputs:
+            return
+        operands = {name: [*several] for name, several in self.operands(op).items()}
+        old = self._old.arguments(partner)
+        if ("end", 0) in changed and self._is_to_the_end(op.type, operands, old):
+            self.followed.add((own, "end", 0))
+        for name, at in changed:
+            operands[name][at] = old[name][at]
+
+        def array(name: str, at: int) -> Array | None:
+            held = partner.inputs.get(name, [])
+            return self._array(0, held[at]) if at < len(held) else None
+
+        x = partner.operand("x")
+        cuts = cuts_of(x, partner.block) if isinstance(x, Value) and partner.block else None
+        stated = self._old.type(partner.outputs[0])
+        for each in self._following.follow(op.type, operands, stated, array, cuts):
+            place = each.parameter, each.place
+            if each.elements is not None and place in changed and self._is_made(own.inputs[place[0]][place[1]], each):
+                self.followed.add((own, *place))
+
+    def _is_to_the_end(self, op_type: str, new: Operands, old: Operands) -> bool:
+        """Return whether the ends of a slice differ only where a mask makes them unread, and state sizes of `x`."""
+        rows = [_row(side, "end") for side in (old, new)]
+        masks = [_row(side, "end_mask") for side in (old, new)]
+        shapes = [side["x"][0].type.shape if isinstance(side["x"][0].type, TensorType) else () for side in (old, new)]
+        if op_type != "slice_by_index" or len({*map(len, (*rows, *masks, *shapes))}) != 1:
+            return False
+        return all(
+            was == now or (all(read) and (was, now) == sizes)
+            for was, now, read, sizes in zip(*rows, zip(*masks, strict=True), zip(*shapes, strict=True), strict=True)
+        )
+
+    def changed(self, own: Op, partner: Op, parameter: str) -> set[Argument]:
+        """Return the arguments of a parameter that are other constants in the two programs."""
+        before, now = partner.inputs.get(parameter, []), own.inputs[parameter]
+        if len(before) != len(now):
+            return set()
+        return {
+            (own, parameter, place)
+            for place, pair in enumerate(zip(before, now, strict=True))
+            if self._are_other_constants(*pair)
+        }
+
+    def _are_other_constants(self, was: GraphOperand, now: GraphOperand) -> bool:
+        old, new = literal_of(was), literal_of(now)
+        return old is not None and new is not None and self._contents[0].key(old) != self._contents[1].key(new)
+
+    def _is_made(self, operand: GraphOperand, follow: Follow) -> bool:
+        """Return whether a constant has exactly the elements that were computed for it."""
+        import numpy as np
+
+        array = self._array(1, operand)
+        if array is None or array.shape != follow.shape:
+            return False
+        return np.array_equal(np.asarray(follow.elements).reshape(follow.shape).astype(array.dtype), array)
+
+    def _array(self, side: int, operand: GraphOperand) -> Array | None:
+        """Return the elements of a constant; None if they are unavailable."""
+        held = literal_of(operand)
+        tensor = None if held is None else self._contents[side].tensor(held)
+        if tensor is None or tensor.dtype.name not in PLAIN:
+            return None
+        with suppress(MiltextError):
+            array = tensor.array()
+            return array.astype(bool) if tensor.dtype is BY_NAME["bool"] else array
+        return None
+
+
+def _row(operands: Operands, name: str) -> tuple[object, ...]:
+    """Return the elements of a constant; none if they are not known."""
+    value = operands[name][0].value if operands.get(name) else None
+    return value if isinstance(value, tuple) else ()

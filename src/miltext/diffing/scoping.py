@@ -1,0 +1,81 @@
+"""The scopes of the operations of two paired blocks, as the graph of `print --html` divides them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from miltext.diffing.structure import ChangedOperation, RemovedOperation, UnpairedOperation
+from miltext.printing.graph_scopes import GraphNode, scopes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from miltext.diffing.structure import OperationDifference
+    from miltext.ir.parts import Block, Op
+
+FEW = 8
+"""The most differing operations of a block that are reported without their scopes."""
+
+_NUMBER = re.compile(r"\d+")
+
+
+def with_scopes(operations: Sequence[OperationDifference], old: Block, new: Block) -> list[OperationDifference]:
+    """Return the differences of operations with their scopes, unless only a few do not follow from others."""
+    causes = [each for each in operations if not isinstance(each, ChangedOperation) or not each.follows]
+    if len(causes) <= FEW:
+        return [*operations]
+    sides = scopes_of(old), scopes_of(new)
+    return [replace(each, scope=sides[not isinstance(each, RemovedOperation)][_place(each)]) for each in operations]
+
+
+def _place(operation: OperationDifference) -> int:
+    return operation.index if isinstance(operation, UnpairedOperation) else operation.new_index
+
+
+def scopes_of(block: Block) -> list[str]:
+    """Return the outermost numbered scope of each operation of a block, or else its outermost one; "" without any.
+
+    A constant is in the scope of its first user.
+    """
+    ops = [op for op in block if not op.is_constant]
+    nodes = [GraphNode("op", "", place) for place in range(len(ops))]
+    found: dict[Op, str] = {}
+    for node in scopes(nodes, [_names(op) for op in ops], _crossing(block, ops)):
+        found.update((ops[place], label) for place, label in _labels(node, ""))
+    for op in reversed([*block]):
+        if op.is_constant:
+            users = [user for value in op.outputs for user in value.users]
+            found[op] = next((found[user] for user in users if user in found), "")
+    return [found.get(op, "") for op in block]
+
+
+def _labels(node: GraphNode, label: str) -> Iterator[tuple[int, str]]:
+    """Yield the place of each operation in a node, with the label of its scope."""
+    if node.kind == "op":
+        yield node.line, label
+        return
+    if not _NUMBER.search(label):
+        label = node.label or label
+    for inner in node.inside:
+        yield from _labels(inner, label)
+
+
+def _names(op: Op) -> list[str]:
+    constants = [value.name for value in op.operands if value.is_constant]
+    return [*[value.name for value in op.outputs], *constants]
+
+
+def _crossing(block: Block, ops: Sequence[Op]) -> list[int]:
+    """Return, for each place between operations, the number of values made before it and used after it."""
+    places = {op: place for place, op in enumerate(ops)}
+    steps = [0] * (len(ops) + 2)
+    for place, op in enumerate(ops):
+        for value in op.outputs:
+            users = [block.holding(use.user) for use in value.uses]
+            last = max((len(ops) if user is None else places.get(user, place) for user in users), default=place)
+            steps[place + 1] += 1
+            steps[last + 1] -= 1
+    return [*accumulate(steps)]

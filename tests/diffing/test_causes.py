@@ -1,0 +1,152 @@
+"""Causes and consequences: each planted edit is a cause, and what follows from it is none."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import CORPUS
+from support.planted_edits import outcome, planted
+
+import miltext
+from miltext.diffing.structure import ChangedOperation, Consequence
+from miltext.schema.proto import Program
+
+SEEDS = range(60)
+
+
+def program(body: str, inputs: str = "tensor<fp32, [2, 8]> x", outputs: str = "y") -> Program:
+    function = f"    func main<ios18>({inputs}) {{\n{body}\n        }} -> ({outputs});\n"
+    return miltext.parse(f"program(1.3)\n{{\n{function}}}\n")
+
+
+def typed(size: int, *, kept: str = "") -> Program:
+    """A chain of operations whose types follow from an input's; that of `kept` stays as it was."""
+    kinds = {name: f"tensor<fp32, [2, {8 if name == kept else size}]>" for name in "aby"}
+    return program(
+        f'{kinds["a"]} a = relu(x = x)[name = string("a")];\n'
+        f'{kinds["b"]} b = tanh(x = a)[name = string("b")];\n'
+        f'{kinds["y"]} y = abs(x = b)[name = string("y")];',
+        f"tensor<fp32, [2, {size}]> x",
+    )
+
+
+def follows(difference: miltext.Difference) -> dict[str, Consequence | None]:
+    """The reasons of the first change of each changed operation, by name."""
+    (function,) = difference.functions
+    return {each.name: each.changes[0].follows for block in function.blocks for each in block.changed}
+
+
+@pytest.mark.parametrize("first", range(0, len(SEEDS), 10))
+def test_each_planted_edit_is_a_cause(first: int) -> None:
+    found = [outcome(*edited) for edited in map(planted, SEEDS[first : first + 10]) if edited[2]]
+    assert [each.hidden for each in found if each.hidden] == []
+    assert sum(not each.others for each in found) >= len(found) - 1
+
+
+def test_types_follow_from_an_input() -> None:
+    assert follows(miltext.diff(typed(8), typed(16))) == dict.fromkeys("aby", Consequence("type", "x"))
+
+
+def test_a_type_that_does_not_follow_is_a_cause() -> None:
+    """The new type of `b` stays, against what its input says."""
+    found = follows(miltext.diff(typed(8), typed(16, kept="b")))
+    assert found["a"] == Consequence("type", "x")
+    assert found["y"] is None  # it was inferred from `b`, and is not any more
+
+
+def test_a_stated_type_alone_is_a_cause() -> None:
+    new = miltext.parse(miltext.to_text(typed(8)).replace("[2, 8]> b", "[2, 9]> b"))
+    assert follows(miltext.diff(typed(8), new)) == {"b": None}
+
+
+def test_a_corrected_type_is_a_cause() -> None:
+    """The old type did not follow from anything."""
+    old = miltext.parse(miltext.to_text(typed(8)).replace("[2, 8]> b", "[2, 9]> b"))
+    assert follows(miltext.diff(old, typed(8))) == {"b": None}
+
+
+def sliced(size: int, end: int) -> Program:
+    return program(
+        'tensor<int32, [2]> e = const()[name = string("e"), val = tensor<int32, [2]>([2, ' + str(end) + "])];\n"
+        f"tensor<fp32, [2, {end}]> y = slice_by_index(x = x, begin = tensor<int32, [2]>([0, 0]), end = e)"
+        '[name = string("y")];',
+        f"tensor<fp32, [2, {size}]> x",
+    )
+
+
+def test_a_constant_follows_if_reshape_makes_it() -> None:
+    assert follows(miltext.diff(sliced(8, 8), sliced(16, 16)))["y"] == Consequence("size", "x")
+
+
+@pytest.mark.parametrize("end", [15, 9, 12])
+def test_another_constant_is_a_cause(end: int) -> None:
+    assert follows(miltext.diff(sliced(8, 8), sliced(16, end)))["y"] is None
+
+
+def test_a_constant_without_another_size_is_a_cause() -> None:
+    assert follows(miltext.diff(sliced(16, 8), sliced(16, 16)))["y"] is None
+
+
+CHAIN = (
+    'tensor<fp32, [2, 8]> a = relu(x = x)[name = string("a")];\n{between}'
+    'tensor<fp32, [2, 8]> y = abs(x = {taken})[name = string("y")];'
+)
+
+
+def test_the_argument_after_an_inserted_operation_follows() -> None:
+    between = 'tensor<fp32, [2, 8]> t = tanh(x = a)[name = string("t")];\n'
+    old, new = program(CHAIN.format(between="", taken="a")), program(CHAIN.format(between=between, taken="t"))
+    for one, other in ((old, new), (new, old)):
+        difference = miltext.diff(one, other)
+        assert follows(difference) == {"y": Consequence("operand", "t")}
+        assert "x of y" in difference.to_text()
+        assert "x: " not in difference.to_text()
+        assert "x: " in difference.to_text(consequences=True)
+
+
+def test_an_argument_from_elsewhere_is_a_cause() -> None:
+    """The added operation does not take the old value."""
+    between = 'tensor<fp32, [2, 8]> t = tanh(x = x)[name = string("t")];\n'
+    old, new = program(CHAIN.format(between="", taken="a")), program(CHAIN.format(between=between, taken="t"))
+    assert follows(miltext.diff(old, new)) == {"y": None}
+
+
+def test_numbered_names_follow_only_from_other_operations() -> None:
+    chain = CHAIN.format(between="", taken="a").replace(" a ", " v_1 ").replace("= a)", "= v_1)")
+    text = miltext.to_text(program(chain))
+    renamed = miltext.diff(text, text.replace("v_1", "v_2")).functions[0].blocks[0].renamed
+    assert [each.follows for each in renamed if each.kind == "value"] == [None]
+
+
+def test_no_change_of_equal_programs_in_any_form() -> None:
+    difference = miltext.diff(typed(8), typed(8))
+    assert difference.same is True
+    assert difference.to_text() == difference.to_text(full=True) == "no difference\n"
+    assert difference.summary == type(difference.summary)()
+
+
+def test_the_outputs_that_a_difference_reaches() -> None:
+    body = (
+        'tensor<fp32, [2, 8]> a = {}(x = x)[name = string("a")];\n'
+        'tensor<fp32, [2, 8]> b = tanh(x = x)[name = string("b")];'
+    )
+    old, new = (program(body.format(op), outputs="a, b") for op in ("relu", "sigmoid"))
+    outputs = miltext.diff(old, new).summary.outputs
+    assert (outputs.reached, outputs.unreached) == (("a",), ("b",))
+
+
+ENCODERS = (
+    CORPUS / "pairs/FluidAudio__160ms_streaming_encoder/model.mlmodel",
+    CORPUS / "changes/streaming_encoder/1280ms.mlmodel",
+)
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason=f"no corpus at {CORPUS}; MILTEXT_CORPUS names another folder")
+def test_the_streaming_encoders_differ_in_few_lines() -> None:
+    difference = miltext.diff(*ENCODERS)
+    text = difference.to_text()
+    assert len(text.splitlines()) <= 40
+    assert "in each of encoder_layers_0 … 16: " in text
+    operations = [each for block in difference.functions[0].blocks for each in block.operations]
+    changes = [change for each in operations if isinstance(each, ChangedOperation) for change in each.changes]
+    assert sum(change.follows is None for change in changes) < 100 < 1000 < len(changes)
+    assert difference.summary.outputs.unreached == ("encoded_length",)
