@@ -40,6 +40,9 @@ VERDICTS = {
 same.
 """
 
+LEFT_OUT = " (facts about tools differ, and are left out: --build-info)"
+"""The end of that line for two models whose tools or dates differ."""
+
 USES = 3
 """Number of arguments named among the users of a constant."""
 

@@ -261,12 +261,16 @@ def filled(
 
 
 class Feeder:
-    """Runs the programs of an arrangement with the same inputs; `state` contains the initial states."""
+    """Runs the programs of an arrangement with the same inputs; `state` contains the initial states.
+
+    After a run, `has_random` is true if any input was random.
+    """
 
     def __init__(self, arrangement: Arrangement, state: Named, allow_nan: bool) -> None:
         self._runners = arrangement.runners
         self._names = arrangement.names
         self._allow_nan = allow_nan
+        self.has_random = False
         for each, held in zip(self._runners, self._both(state), strict=True):
             each.state.update({name: np.array(value) for name, value in held.items()})
 
@@ -295,7 +299,9 @@ class Feeder:
             return both
         for each, own in zip(self._runners, both, strict=True):
             self._share(own, both[0], each)
-            own.update(filled(each.evaluator, own, (seed or 0) + run, self._sizes()))
+            whole = filled(each.evaluator, own, (seed or 0) + run, self._sizes())
+            self.has_random |= len(whole) > len(own)
+            own.update(whole)
         return both
 
     def _sizes(self) -> dict[str, tuple[int, ...]]:
