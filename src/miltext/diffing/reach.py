@@ -50,8 +50,9 @@ def _reached(
     while changes:  # a state that is written late is read early by the next prediction
         states = {value for value in found if value.is_state}
         for op in block:
-            own = {op, *op.walk()}
-            if not found.isdisjoint(op.used()) or not own.isdisjoint(different) or not own <= partners.ops.keys():
+            own = (op, *op.walk()) if op.blocks else (op,)
+            differs = any(each in different or each not in partners.ops for each in own)
+            if differs or not found.isdisjoint(op.used() if op.blocks else op.operands):
                 found.update(op.outputs)
                 found.update(written(op))
         changes = states != {value for value in found if value.is_state}
