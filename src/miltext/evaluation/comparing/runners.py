@@ -165,10 +165,6 @@ def numbers_given(against: Named) -> dict[str, Carried]:
     """Return the caller's values as arrays; dictionaries and lists of arrays stay. Raise MiltextError (MIL844)."""
     found = {}
     for name, value in against.items():
-        if not isinstance(name, str):
-            raise refused(
-                codes.UNKNOWN_COMPARED_VALUE, f"{name!r} is no name of an output or inner value; names are strings"
-            )
         held = isinstance(value, Mapping) or (isinstance(value, list) and any(hasattr(each, "dtype") for each in value))
         try:
             found[name] = value if held else np.asarray(value)
