@@ -324,10 +324,12 @@ class OutputReach:
 class DiffSummary:
     """The facts that matter first.
 
-    `breaks` are the changes that break callers, as from `miltext.diffing.breaking`, None if they are unknown. `added`
-    and `removed` are the numbers of operations by type, without constants.
+    `interface` names the changed functions, inputs, outputs and states. `breaks` are the changes that break callers, as
+    from `miltext.diffing.breaking`, None if they are unknown. `added` and `removed` are the numbers of operations by
+    type, without constants.
     """
 
+    interface: tuple[str, ...] = ()
     breaks: tuple[Change, ...] | None = None
     added: dict[str, int] = field(default_factory=dict)
     removed: dict[str, int] = field(default_factory=dict)

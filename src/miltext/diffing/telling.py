@@ -58,6 +58,9 @@ def summary_lines(summary: DiffSummary) -> Iterator[str]:
     if summary.breaks:
         named = [f"{change.kind} {change.name}".rstrip() for change in summary.breaks]
         yield f"interface: breaks callers: {_first(named)}"
+    elif summary.interface:
+        verdict = "" if summary.breaks is None else "; breaks no callers"
+        yield f"interface: {_first(summary.interface)}{verdict}"
     if summary.added or summary.removed:
         kinds = [f"+{count} {kind}" for kind, count in summary.added.items()]
         kinds += [f"-{count} {kind}" for kind, count in summary.removed.items()]
