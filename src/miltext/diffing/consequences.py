@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from miltext.pairing.pairing import PairedFunction
     from miltext.schema.types import Type
 
+MOST = 256
+"""The most values between which added or removed operations are looked for; what is further apart is a cause."""
+
 _NUMBERS = re.compile(r"\d+")
 
 
@@ -138,13 +141,13 @@ class Consequences:
         return label(alone) if alone is not None else ""
 
     def _sources(self, value: Value, is_alone: Callable[[Op], bool]) -> set[Value]:
-        """Return a value, and the values behind operations that are in one program alone, without constants."""
+        """Return a value, and the nearest MOST values behind operations of one program alone, without constants."""
         found: set[Value] = set()
         todo = [value]
         while todo:
             value = todo.pop()
             maker = value.maker
-            if value not in found and not (maker and maker.is_constant):
+            if len(found) < MOST and value not in found and not (maker and maker.is_constant):
                 found.add(value)
                 todo += maker.used() if maker and is_alone(maker) else ()
         return found

@@ -39,7 +39,8 @@ class Consequence:
     """The reason why a difference follows from another one: the rule's kind, and the name of the first difference.
 
     `kind` is of the table in `miltext.diffing.consequences`. `cause` is the name of an input or an operation of the new
-    program, or of a removed operation; it is empty where all added and removed operations are the cause.
+    program, or of a removed operation; it is empty where all added and removed operations are the cause, and `equal
+    numbers` for a weight in another form.
     """
 
     kind: str

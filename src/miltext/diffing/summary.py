@@ -47,7 +47,7 @@ def summarize(
         _kinds(each for block in blocks for each in block.added),
         _kinds(each for block in blocks for each in block.removed),
         weight_sizes(comparison.old, comparison.new, partners.ops, comparison.forms),
-        output_reach(pairs, partners, comparison.different, retyped),
+        output_reach(pairs, partners, comparison.different - comparison.equal, retyped),
     )
 
 

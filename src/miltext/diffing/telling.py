@@ -125,7 +125,7 @@ KIND_NOUNS = {
     "name": "name",
     "constant": "constant",
     "place": "place",
-    "weight": "form",
+    "weight": "weight",
     "description": "field",
 }
 """The nouns of the kinds of consequences."""
