@@ -117,10 +117,10 @@ class Difference:
         return render_markdown(found, limit, inf if full else LINES)
 
     def to_html(self) -> str:
-        """Return all of the differences as one HTML page, with both texts in two panes below them."""
+        """Return all of the differences as one HTML page, with both texts in two panes below them, and both graphs."""
         from miltext.diffing.html_report import render_html
 
-        return render_html(self, report(self, Shown(full=True)))
+        return render_html(self, report(self, Shown(ways=("", ""))))
 
     def to_stat(self) -> str:
         """Return the number of differences: a line for each function, and one for the weights."""

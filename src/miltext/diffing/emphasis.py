@@ -40,5 +40,6 @@ def emphasized(text: str, part: Replaced | None) -> Iterator[tuple[str, str]]:
 
 
 def _pieces(words: Sequence[str], marked: set[int], sign: str) -> Iterator[tuple[str, str]]:
-    for is_marked, places in groupby(range(len(words)), marked.__contains__):
+    spaces = {place for place, word in enumerate(words) if word.isspace() and {place - 1, place + 1} <= marked}
+    for is_marked, places in groupby(range(len(words)), (marked | spaces).__contains__):
         yield sign if is_marked else "", "".join(words[place] for place in places)

@@ -47,22 +47,25 @@ _FUNCTION, _STATEMENT = ("root", "functions"), ("root", "functions", "function",
 class DrawnPanes:
     """Two rendered panes: their id is `name`, the prefix of their rows' ids.
 
-    `entered` are the rows with their own entries, `linked` the entries that rows link to.
+    `entered` are the rows with their own entries, `linked` the entries that rows link to, and `states` the classes of
+    these entries.
     """
 
     panes: Panes
     name: str
     entered: set[int | None] = field(default_factory=set)
     linked: dict[int, str] = field(default_factory=dict)
+    states: dict[int, str] = field(default_factory=dict)
 
     def id(self, place: int) -> str:
         """Return the id of a row."""
         return f"{self.name}-{place}"
 
-    def tell(self, entry: str, places: Iterable[int]) -> None:
-        """Link rows to an entry, unless they have a link."""
+    def tell(self, entry: str, places: Iterable[int], state: str) -> None:
+        """Link rows to an entry with this class, unless they have a link."""
         for place in places:
             self.linked.setdefault(place, entry)
+            self.states.setdefault(place, state)
 
     def constants(self, place: int) -> list[int]:
         """Return the differing rows of an operation's constants, except for rows with their own entries."""
