@@ -34,6 +34,9 @@ FOLLOWS = "follow"
 Port = tuple[int, str, str]
 """The place of an input or output: the row of its line, its kind, and its name in the new program."""
 
+Ports = Mapping[Port, tuple[str, str]]
+"""The types and the own names of inputs and outputs."""
+
 Names = Mapping[tuple[str, str], str]
 """The new names of values by the old name of their function, and their own old name."""
 
@@ -73,11 +76,12 @@ class _Side:
         self._reader = TextReader("".join(f"{line.text}\n" for _, line in lines))
         self._nodes = nodes(self._reader)
 
-    def ports(self) -> dict[Port, str]:
-        """Return the types of inputs and outputs."""
-        return {self._port(number): self._type(node) for number, (_, node) in enumerate(self._nodes) if _is_port(node)}
+    def ports(self) -> Ports:
+        """Return the types and the own names of inputs and outputs."""
+        numbered = [(number, node) for number, (_, node) in enumerate(self._nodes) if _is_port(node)]
+        return {self._port(number): (self._type(node), node.label) for number, node in numbered}
 
-    def graph(self, types: dict[str, int], other: Mapping[Port, str]) -> dict[str, Json]:
+    def graph(self, types: dict[str, int], other: Ports) -> dict[str, Json]:
         """Return the graph, for the ports of the other text; add its types to `types`."""
         states = [
             self._port_state(number, other) if _is_port(node) else self._state(node)
@@ -117,12 +121,13 @@ class _Side:
         values = [*node.part.makes, *node.part.takes] if node.part else []
         return self._reader.definitions[values[0]].type if values else ""
 
-    def _port_state(self, number: int, other: Mapping[Port, str]) -> str:
+    def _port_state(self, number: int, other: Ports) -> str:
         node, port = self._nodes[number][1], self._port(number)
         if port not in other:
             return "plus" if self.side else "minus"
-        if other[port] == self._type(node):
-            return "name" if port[2] != node.label else ""
+        type_, name = other[port]
+        if type_ == self._type(node):
+            return "name" if name != node.label else ""
         follows = node.kind == "output" or self.panes.states.get(port[0]) == FOLLOWS
         return FOLLOWS if follows else "change"
 
