@@ -123,8 +123,11 @@ def test_without_a_script_all_can_be_read(url: str, open_page: Opener) -> None:
     assert not page.locator("#steps").is_visible()
     page.locator("li.change", has_text="v20: elu").locator("a").first.click()
     assert "v20 = elu" in page.locator(".row:target").inner_text()
-    page.locator("summary").first.click()
+    page.locator("#texts summary").first.click()
     assert page.locator(".both").first.is_visible()
+    assert not page.locator("#tools").is_visible()
+    page.locator("#legend summary").click()
+    assert page.locator("#legend").get_by_text("removed: only in the old model").is_visible()
 
 
 def test_nothing_that_a_name_states_is_run(tmp_path: Path, open_page: Opener) -> None:
@@ -134,3 +137,13 @@ def test_nothing_that_a_name_states_is_run(tmp_path: Path, open_page: Opener) ->
     page = open_page((tmp_path / "odd.html").as_uri())
     assert page.locator("img").count() == 0
     assert TITLE.replace('"', '\\"') in page.locator(".row", has_text="onerror").first.inner_text()
+
+
+def test_the_filter_opens_folded_lines_and_closes_them_again(url: str, open_page: Opener) -> None:
+    page = open_page(url)
+    hidden = page.locator(".both", has_text="v10 = ").first
+    assert not hidden.is_visible()
+    page.fill("#filter", "v10 =")
+    hidden.wait_for(state="visible")
+    page.fill("#filter", "")
+    hidden.wait_for(state="hidden")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from html import unescape
 from html.parser import HTMLParser
 
@@ -74,15 +75,26 @@ def counts_of_markdown(text: str) -> list[str]:
 
 # ---- HTML
 
+WAY = re.compile(r"; (`\w+=True`|the full report) lists \w+$")
+"""The way to open a fold, at the end of its line: a page needs none, and each other reader has it in other words."""
+
+
+def without_ways(lines: Iterable[Line]) -> list[Line]:
+    """Lines without the way to open a fold."""
+    return [(sign, WAY.sub("", words)) for sign, words in lines]
+
 
 class Page(HTMLParser):
-    """The entries of a page: `lines` in their order, `counts`, ids of elements, where links lead, and the `leading`
-    rows, which lead to an entry.
+    """The entries of a page: `lines` in their order, of which `closed` are those in folds and `standing` those of folds
+    that stand for others, by their places; `counts`, ids of elements, where links lead, and the `leading` rows, which
+    lead to an entry.
     """
 
     def __init__(self, html: str) -> None:
         super().__init__()
         self.lines: list[Line] = []
+        self.closed: set[int] = set()
+        self.standing: set[int] = set()
         self.counts: list[str] = []
         self.ids: list[str] = []
         self.links: list[str] = []
@@ -94,7 +106,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attributes}
-        if tag != "meta":
+        if tag not in ("meta", "input"):
             self._open.append((tag, given.get("class", "")))
         self.ids += [given["id"]] if "id" in given else []
         self.links += [given["href"]] if "href" in given else []
@@ -102,16 +114,27 @@ class Page(HTMLParser):
         if ("ul", "counts") in self._open and tag == "li":
             self.counts.append("")
         elif tag == "li":
-            self.lines.append(("", ""))
+            self._begin("")
         elif tag == "tr":
-            self.lines.append(("~", ""))
+            self._begin("~")
         elif tag == "td":
             sign, words = self.lines[-1]
             self.lines[-1] = sign, f"{words}  " if words else ""
         elif tag == "p":
-            self.lines.append(("", ""))
+            self._begin("")
         elif given.get("class", "").startswith("row "):
             self.rows.append(given["class"][4:])
+
+    def _begin(self, sign: str) -> None:
+        """Begin a line, in the folds around it; what a fold has outside of its details stands for what is in them."""
+        place, around = len(self.lines), self._open[:-1]
+        self.lines.append((sign, ""))
+        folds = [at for at, (tag, kinds) in enumerate(self._open) if tag == "li" and "fold" in kinds.split()]
+        in_details = [at for at, each in enumerate(around) if each == ("details", "")]
+        if in_details:
+            self.closed.add(place)
+        if folds and not [at for at in in_details if at > folds[-1]]:
+            self.standing.add(place)
 
     def handle_endtag(self, tag: str) -> None:
         assert self._open.pop()[0] == tag
@@ -124,6 +147,6 @@ class Page(HTMLParser):
             return
         elif tags[-1] == "b":
             self.lines[-1] = data, ""
-        elif tags[-1] in ("span", "td", "p"):
+        elif tags[-1] in ("span", "td", "p", "del", "ins"):
             sign, words = self.lines[-1]
             self.lines[-1] = sign, words + data

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics.plain import field_names, plain
-from miltext.diffing.markdown import LIMIT, render_markdown
+from miltext.diffing.markdown import LIMIT, LINES, render_markdown
 from miltext.diffing.report import Shown, report
 from miltext.diffing.structure import (
     EDITS,
@@ -109,16 +110,18 @@ class Difference:
     def to_markdown(self, *, full: bool = False, consequences: bool = False, limit: int = LIMIT) -> str:
         """Return the differences for the comment of a pull request, of at most `limit` characters.
 
-        In a longer text, the longest lines are cut first, and then the last lines are omitted; each cut states the size
-        of the missing part. Raise ValueError for a limit below 1,000.
+        It has fewer than 200 lines unless `full`: long lists are summed up. In a longer text, the longest lines are cut
+        first, and then the last lines are omitted; each cut states the size of the missing part. Raise ValueError for a
+        limit below 1,000.
         """
-        return render_markdown(report(self, Shown(full, consequences, ("the full report", ""))), limit)
+        found = report(self, Shown(full, consequences, ("the full report", "")))
+        return render_markdown(found, limit, inf if full else LINES)
 
     def to_html(self) -> str:
-        """Return all of the differences as one HTML page, with both texts in two panes below them."""
+        """Return all of the differences as one HTML page, with both texts in two panes below them, and both graphs."""
         from miltext.diffing.html_report import render_html
 
-        return render_html(self, report(self, Shown(full=True)))
+        return render_html(self, report(self, Shown(ways=("", ""))))
 
     def to_stat(self) -> str:
         """Return the number of differences: a line for each function, and one for the weights."""

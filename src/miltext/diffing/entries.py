@@ -14,10 +14,20 @@ name. An index is of the new program; an index after `-` belongs to an operation
 """
 
 
+class Replaced(NamedTuple):
+    """The part `old -> new` of an entry's words, and the place where it starts."""
+
+    start: int
+    old: str
+    new: str
+
+
 class ReportEntry(NamedTuple):
     """One finding: its sign, its words, the findings below it, and its place in the texts.
 
-    Several `words` are the columns of a row. `folded` are the findings that this one stands for.
+    Several `words` are the columns of a row. `folded` are the findings that this one stands for; `inner` are only
+    counted if the entry is `closed`. `what` and `scope` are the noun and the scope by which a sum counts the finding;
+    `replaced` is the part of its words that says what was replaced.
     """
 
     sign: str
@@ -25,6 +35,10 @@ class ReportEntry(NamedTuple):
     inner: tuple[ReportEntry, ...] = ()
     at: At = ()
     folded: tuple[ReportEntry, ...] = ()
+    closed: bool = False
+    what: str = ""
+    scope: str = ""
+    replaced: Replaced | None = None
 
 
 class ScopedEntry(NamedTuple):

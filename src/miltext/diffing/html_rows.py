@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from pygments.token import Name, _TokenType
 
 from miltext.diagnostics.wording import tally
+from miltext.diffing.emphasis import differing
 from miltext.diffing.entries import SIGNS
 from miltext.diffing.lining_up import EQUAL
 from miltext.diffing.panes import RENAMED
 from miltext.diffing.unified import CONTEXT
 from miltext.highlight import MilLexer
-from miltext.pairing.sequences import common
 from miltext.printing.html_page import class_of
 
 if TYPE_CHECKING:
@@ -47,22 +47,25 @@ _FUNCTION, _STATEMENT = ("root", "functions"), ("root", "functions", "function",
 class DrawnPanes:
     """Two rendered panes: their id is `name`, the prefix of their rows' ids.
 
-    `entered` are the rows with their own entries, `linked` the entries that rows link to.
+    `entered` are the rows with their own entries, `linked` the entries that rows link to, and `states` the classes of
+    these entries.
     """
 
     panes: Panes
     name: str
     entered: set[int | None] = field(default_factory=set)
     linked: dict[int, str] = field(default_factory=dict)
+    states: dict[int, str] = field(default_factory=dict)
 
     def id(self, place: int) -> str:
         """Return the id of a row."""
         return f"{self.name}-{place}"
 
-    def tell(self, entry: str, places: Iterable[int]) -> None:
-        """Link rows to an entry, unless they have a link."""
+    def tell(self, entry: str, places: Iterable[int], state: str) -> None:
+        """Link rows to an entry with this class, unless they have a link."""
         for place in places:
             self.linked.setdefault(place, entry)
+            self.states.setdefault(place, state)
 
     def constants(self, place: int) -> list[int]:
         """Return the differing rows of an operation's constants, except for rows with their own entries."""
@@ -100,7 +103,7 @@ class DrawnPanes:
         """Return a full row, with a link to the entry of its finding."""
         row = self.panes.rows[place]
         read = [_tokens(line.text) if line else () for line in row.sides]
-        marked = _differing(*read) if row.mark != EQUAL and all(row.sides) else ({*()}, {*()})
+        marked = differing(*read) if row.mark != EQUAL and all(row.sides) else ({*()}, {*()})
         cells = []
         for side, (line, tokens) in enumerate(zip(row.sides, read, strict=True)):
             links = {name: self.id(found) for name, found in self.panes.links(row, side).items()}
@@ -159,12 +162,6 @@ def _tokens(text: str) -> tuple[tuple[str, str], ...]:
 
 def _class(kind: _TokenType) -> str:
     return "v" if kind in (Name, Name.Variable) else class_of(kind)
-
-
-def _differing(old: Sequence[tuple[str, str]], new: Sequence[tuple[str, str]]) -> tuple[set[int], set[int]]:
-    """Return the tokens of each line that differ from the other."""
-    pairs = common(old, new)
-    return {*range(len(old))} - {i for i, _ in pairs}, {*range(len(new))} - {j for _, j in pairs}
 
 
 def _drawn(tokens: Sequence[tuple[str, str]], marked: set[int], links: Mapping[str, str]) -> Iterator[str]:

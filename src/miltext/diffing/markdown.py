@@ -9,10 +9,12 @@ import re
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import groupby
-from typing import TYPE_CHECKING
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics.wording import tally
 from miltext.diffing.report import COLUMNS
+from miltext.diffing.summing import summed
 from miltext.diffing.text import INDENT, flat
 from miltext.syntax.literals import visible
 
@@ -26,6 +28,15 @@ LIMIT = 65_536
 """The greatest number of characters in a comment on GitHub, whose error is "Body is too long (maximum is 65536
 characters)".
 """
+
+LINES = 199
+"""The greatest number of lines of a comment, unless it is full."""
+
+MOST = (60, 40, 25, 15, 8, 4)
+"""The numbers of lines that a list may have, each tried if the comment is too long with the one before."""
+
+WAY = "; `miltext diff --full` lists all"
+"""The way to see the findings that a sum counts."""
 
 LEAST = 1_000
 """The least limit, in characters."""
@@ -71,15 +82,36 @@ class _Section:
         """Return the part with its lines cut to LONGEST, if they can be cut."""
         return replace(self, lines=tuple(map(_shortened, self.lines))) if self.is_fence else self
 
-    def within(self, limit: int) -> _Section:
-        """Return the part with the lines that fit in the limit."""
-        left, kept = limit - len(self.opening) - len(self.closing), 0
+    @property
+    def height(self) -> int:
+        """The number of lines of text."""
+        return str(self).count("\n")
+
+    def within(self, room: _Room) -> _Section:
+        """Return the part with the lines that fit in the room."""
+        left, rows = room.less(replace(self, lines=())), 0
         for line in self.lines:
-            left -= len(line)
-            if left < 0:
+            left = _Room(left.characters - len(line), left.lines - line.count("\n"))
+            if not left.is_enough:
                 break
-            kept += 1
-        return replace(self, lines=self.lines[:kept])
+            rows += 1
+        return replace(self, lines=self.lines[:rows])
+
+
+class _Room(NamedTuple):
+    """The characters and the lines that are left in a comment."""
+
+    characters: float
+    lines: float
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether nothing is over the limits."""
+        return min(self) >= 0
+
+    def less(self, *parts: _Section) -> _Room:
+        """Return the room that is left after the parts."""
+        return _Room(self.characters - sum(map(len, parts)), self.lines - sum(part.height for part in parts))
 
 
 def _shortened(line: str) -> str:
@@ -87,28 +119,44 @@ def _shortened(line: str) -> str:
     return f"{line[:LONGEST]}… and {tally(rest, 'more character')}\n" if rest > 0 else line
 
 
-def render_markdown(report: DiffReport, limit: int = LIMIT) -> str:
-    """Return a DiffReport as Markdown of at most `limit` characters.
+def render_markdown(report: DiffReport, limit: int = LIMIT, most: float = inf) -> str:
+    """Return a DiffReport as Markdown of at most `limit` characters and at most `most` lines.
 
-    Of a longer text, the longest lines are cut first, and then the last lines are left out; each cut states how much is
-    missing. Raise ValueError for a limit below LEAST.
+    If it has too many lines, its long lists are summed up. Of a text with too many characters, the longest lines are
+    cut first. Of a text that still does not fit, the last lines are left out; each cut states how much is missing.
+    Raise ValueError for a limit below LEAST.
     """
     if limit < LEAST:
         raise ValueError(f"{limit} characters are too few for a comment: the least is {LEAST}")
-    parts = [*_parts(report)]
-    if sum(map(len, parts)) > limit:
-        return "".join(_cut([part.shortened() for part in parts], limit - _ROOM))
-    return "".join(map(str, parts))
+    room, parts = _Room(limit, most), [*_parts(report)]
+    for each in MOST:
+        if room.less(*parts).lines >= 0:
+            break
+        parts = [*_parts(_summed(report, each))]
+    if room.less(*parts).characters < 0:
+        parts = [part.shortened() for part in parts]
+    if room.less(*parts).is_enough:
+        return "".join(map(str, parts))
+    return "".join(_cut(parts, _Room(limit - _ROOM, most - _LEFT_OUT.count("\n"))))
 
 
-def _cut(parts: Iterable[_Section], room: int) -> Iterator[str]:
+def _summed(report: DiffReport, most: int) -> DiffReport:
+    """Return a report with about `most` lines in each list."""
+    kept = report.counts[:most]
+    if rest := len(report.counts) - len(kept):
+        kept = (*kept, ("", f"and {rest} more{WAY}"))
+    notes, found = (summed(each, most, WAY) for each in (report.notes, report.found))
+    return report._replace(notes=notes, found=found, counts=kept)
+
+
+def _cut(parts: Iterable[_Section], room: _Room) -> Iterator[str]:
     """Yield the parts that fit, and then the number of omitted lines."""
     left_out = 0
     for part in parts:
-        kept = part if len(part) <= room and not left_out else part.within(room)
+        kept = part if room.less(part).is_enough and not left_out else part.within(room)
         if kept.lines and not left_out:
             yield str(kept)
-            room -= len(kept)
+            room = room.less(kept)
             left_out = len(part.lines) - len(kept.lines)
         else:
             left_out += len(part.lines)
@@ -120,7 +168,7 @@ def _parts(report: DiffReport) -> Iterator[_Section]:
     """Yield the heading with the counts, the parts that could not be compared, and then the findings by part."""
     heading = f"### {code(report.old)} → {code(report.new)}\n\n"
     if report.same is False:
-        counts = [f"- {code(what)}: {escaped(much)}\n" for what, much in report.counts]
+        counts = [f"- {code(what)}: {escaped(much)}\n" if what else f"- {much}\n" for what, much in report.counts]
         yield _Section(heading, tuple(counts))
     else:
         verdict = report.verdict
@@ -147,7 +195,7 @@ def _sections(findings: Iterable[ReportEntry], title: str = "") -> Iterator[_Sec
 
 def _fence(findings: Sequence[ReportEntry], title: str) -> _Section:
     """Return lines in the colours of a diff, each with its sign at its beginning."""
-    lines = [f"{sign.strip('@') or ' '} {INDENT * depth}{visible(text)}\n" for depth, sign, text in flat(findings)]
+    lines = [f"{line.sign.strip('@') or ' '} {INDENT * line.depth}{visible(line.text)}\n" for line in flat(findings)]
     runs = [len(run) for line in lines for run in re.findall("`+", line)]
     fence = "`" * max(3, 1 + max(runs, default=0))
     return _folding(title, _Section(f"{fence}diff\n", tuple(lines), f"{fence}\n", True))
@@ -158,7 +206,8 @@ def _table(findings: Sequence[ReportEntry], title: str) -> _Section:
     head = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|\n"
     rows = [
         [code(words[0]), code(words[1]), escaped(words[2])] if len(words) > 1 else [*words, "", ""]
-        for _, words, *_ in findings
+        for each in findings
+        for _, words, *_ in (each, *each.inner)
     ]
     return _folding(title, _Section(head, tuple([f"| {' | '.join(row)} |\n" for row in rows])))
 

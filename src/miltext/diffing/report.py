@@ -22,6 +22,7 @@ from miltext.diffing.structure import (
     OperationDifference,
     RemovedOperation,
     Rename,
+    TensorDistance,
     WeightDifference,
 )
 from miltext.diffing.telling import (
@@ -34,6 +35,8 @@ from miltext.diffing.telling import (
     move_text,
     operation_name,
     rename_text,
+    renamed_part,
+    replaced,
     shown_renames,
     summary_lines,
     unpaired_text,
@@ -115,9 +118,8 @@ def _found(difference: Difference, shown: Shown, model: str) -> Iterator[ReportE
         kind = "" if each.difference else f": {each.type}"
         path = path_of(each, model)
         inner = (*_summary(each.difference), *_found(each.difference, shown, path)) if each.difference else ()
-        yield ReportEntry(
-            _SIGNS[each.status], (f"model {model_title(each)}{kind}",), inner, (path,) if each.difference else ()
-        )
+        at = (path,) if each.difference else ()
+        yield ReportEntry(_SIGNS[each.status], (f"model {model_title(each)}{kind}",), inner, at, what="model")
     yield from findings.consequences()
 
 
@@ -136,7 +138,8 @@ class _Findings:
         """Yield the changes outside of operations."""
         for change in changes:
             sign = "+" if change.old is None else "-" if change.new is None else "~"
-            yield from self._unless(change.follows, ReportEntry(sign, (change_text(change, with_kind=True),), at=at))
+            words, part = (change_text(change, with_kind=True),), replaced(change, with_kind=True)
+            yield from self._unless(change.follows, ReportEntry(sign, words, at=at, what="change", replaced=part))
 
     def function(self, function: FunctionDifference) -> Iterator[ReportEntry]:
         """Yield the causes in a function, if there are any."""
@@ -149,7 +152,7 @@ class _Findings:
                 inner.append(_heading(block))
             inner += found
         if inner or function.status != "changed" or function.name != function.old_name:
-            yield ReportEntry(_SIGNS[function.status], (function_text(function),), tuple(inner), at)
+            yield ReportEntry(_SIGNS[function.status], (function_text(function),), tuple(inner), at, what="function")
 
     def _block(self, block: BlockDifference, at: At) -> Iterator[ReportEntry]:
         yield from self.changes(block.changes, (at[0], "function", at[2]))
@@ -164,22 +167,23 @@ class _Findings:
     def _operation(self, operation: OperationDifference, at: At) -> Iterator[ReportEntry]:
         """Yield the entry of an operation, unless all of its differences follow."""
         if isinstance(operation, MovedOperations):
-            entry = ReportEntry(">", (move_text(operation),), at=(*at, str(operation.new_index)))
+            entry = ReportEntry(">", (move_text(operation),), at=(*at, str(operation.new_index)), what="move")
             yield from self._unless(operation.follows, entry)
         elif isinstance(operation, ChangedOperation):
             yield from self._changed(operation, (*at, str(operation.new_index)))
         else:
             sign = "-" if isinstance(operation, RemovedOperation) else "+"
             text = unpaired_text(operation, self._rewired.get(operation.name, ()))
-            entry = ReportEntry(sign, (text,), at=(*at, f"{sign.strip('+')}{operation.index}"))
+            place = (*at, f"{sign.strip('+')}{operation.index}")
+            entry = ReportEntry(sign, (text,), at=place, what=operation.type, scope=operation.scope)
             yield from self._unless(operation.follows, entry)
 
     def _changed(self, operation: ChangedOperation, at: At) -> Iterator[ReportEntry]:
-        head = ReportEntry("~", (changed_text(operation),), at=at)
-        causes = [ReportEntry("", (change_text(each),)) for each in operation.changes if each.follows is None]
+        head = ReportEntry("~", (changed_text(operation),), at=at, what=operation.type, scope=operation.scope)
+        causes = [_detail(each) for each in operation.changes if each.follows is None]
         for change in operation.changes:
             if change.follows is not None:
-                self._gather(change.follows, head._replace(inner=(ReportEntry("", (change_text(change),)),)))
+                self._gather(change.follows, head._replace(inner=(_detail(change),)))
         inner = ((block, tuple(self._block(block, (*at, block.place)))) for block in operation.blocks)
         causes += [_heading(block)._replace(inner=found) for block, found in inner if found]
         if causes:
@@ -187,17 +191,16 @@ class _Findings:
 
     def _renames(self, renamed: Sequence[Rename], at: At) -> Iterator[ReportEntry]:
         entries = (
-            (rename, ReportEntry("=", (rename_text(rename),), at=(at[0], "value", at[2], rename.of)))
+            (rename, ReportEntry("=", (rename_text(rename),), at=(at[0], "value", at[2], rename.of), what="value"))
             for rename in shown_renames(renamed)
         )
+        entries = ((rename, entry._replace(replaced=renamed_part(rename))) for rename, entry in entries)
         found = [each for rename, entry in entries for each in self._unless(rename.follows, entry)]
-        yield from found[: self._shown.limit]
-        yield from self._more(found)
-
-    def _more(self, listed: Sequence[object]) -> Iterator[ReportEntry]:
-        if len(listed) > self._shown.limit:
-            more = f"and {len(listed) - self._shown.limit} more of {len(listed)}" + self._way(0, "all")
-            yield ReportEntry("=", (more,))
+        limit = self._shown.limit
+        yield from found[:limit]
+        if found[limit:]:
+            more = f"and {len(found) - limit} more of {len(found)}{self._way(0, 'all')}"
+            yield ReportEntry("=", (more,), folded=tuple(found[limit:]))
 
     # ---- weights
 
@@ -207,22 +210,25 @@ class _Findings:
         listed = []
         for weight in weights.changed:
             at = (self._model, "value", weight.function, weight.operation)
-            entry = ReportEntry("~", weight_words(weight, several), at=at)
-            if any(True for _ in self._unless(weight.follows, entry)):
-                listed.append((weight, entry))
-        if not listed:
-            return
+            entry = ReportEntry("~", weight_words(weight, several), at=at, what="weight")
+            listed += [(weight.measure, each) for each in self._unless(weight.follows, entry)]
+        if listed:
+            rows = tuple(self._rows(listed))
+            yield ReportEntry("@", (f"weights: {weights_summary(weights)}",), rows)
+
+    def _rows(self, listed: list[tuple[TensorDistance | None, ReportEntry]]) -> Iterator[ReportEntry]:
+        """Yield the rows of weights, and the number of those that are left out: unread ones come last."""
         limit = self._shown.limit
         if len(listed) > limit:
-            listed = [each for each in listed if each[0].measure is not None]
-            listed.sort(key=lambda each: each[0].measure.snr or 0 if each[0].measure else 0)
-        rows = [entry for _, entry in listed[:limit]]
-        if limit < len(weights.changed):
-            unread = sum(weight.measure is None for weight in weights.changed)
-            read = len(weights.changed) - unread - len(rows)
-            more = [f"{count} {words}" for count, words in ((read, "more"), (unread, "not read")) if count]
-            rows.append(ReportEntry("=", ("and " + ", ".join(more) + self._way(0, "all"),)))
-        yield ReportEntry("@", (f"weights: {weights_summary(weights)}",), tuple(rows))
+            listed.sort(key=lambda each: (each[0] is None, each[0].snr or 0 if each[0] else 0))
+            limit = min(limit, sum(measure is not None for measure, _ in listed))
+        yield from (entry for _, entry in listed[:limit])
+        rest = listed[limit:]
+        unread = sum(measure is None for measure, _ in rest)
+        more = [f"{count} {words}" for count, words in ((len(rest) - unread, "more"), (unread, "not read")) if count]
+        if rest:
+            words = f"and {', '.join(more)}{self._way(0, 'all')}"
+            yield ReportEntry("=", (words,), folded=tuple(entry for _, entry in rest))
 
     def _way(self, which: int, what: str) -> str:
         """Return the way to open a fold."""
@@ -251,15 +257,16 @@ class _Findings:
             ReportEntry(
                 "",
                 (consequence_text(cause, [follows.kind for follows, _ in found]),),
-                tuple(entry for _, entry in found) if is_open else (),
-                folded=tuple(entry for _, entry in found),
+                tuple(entry for _, entry in found),
+                closed=not is_open,
+                what="cause",
             )
             for cause, found in groups
         ]
         if not is_open and len(inner) > REASONS + 1:
             left = [each for _, found in groups[REASONS:] for each, _ in found]
             more = consequence_text("", [each.kind for each in left], len(groups) - REASONS)
-            inner[REASONS:] = [ReportEntry("", (more,))]
+            inner[REASONS:] = [ReportEntry("", (more,), folded=tuple(inner[REASONS:]))]
         total = sum(len(found) for _, found in groups)
         way = "" if is_open else self._way(1, "them")
         yield ReportEntry("@", (f"{tally(total, 'consequence')}{way}",), tuple(inner))
@@ -271,7 +278,11 @@ def path_of(model: ModelDifference, above: str) -> str:
 
 
 def _heading(block: BlockDifference) -> ReportEntry:
-    return ReportEntry(_SIGNS[block.status], (f"block {block.place}",))
+    return ReportEntry(_SIGNS[block.status], (f"block {block.place}",), what="block")
+
+
+def _detail(change: Change) -> ReportEntry:
+    return ReportEntry("", (change_text(change),), replaced=replaced(change))
 
 
 def rewired(function: FunctionDifference) -> dict[str, list[tuple[str, str]]]:

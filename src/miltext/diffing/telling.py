@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics.wording import tally
+from miltext.diffing.entries import Replaced
 from miltext.diffing.structure import MovedOperations, RemovedOperation
 from miltext.syntax.literals import quote
 
@@ -180,13 +181,24 @@ def changed_text(operation: ChangedOperation) -> str:
 
 def change_text(change: Change, with_kind: bool = False) -> str:
     """Return `strides: [1, 1] -> [2, 2]`."""
-    kind = change.kind if with_kind or change.kind in _TITLED else ""
-    what = " ".join(filter(None, (kind, change.name)))
+    what = _title(change, with_kind)
     if change.old is None or change.new is None:
         status = "" if with_kind else " added" if change.old is None else " removed"
         return f"{what}: {change.new if change.old is None else change.old}{status}"
     also = f", also {uses_text(change.also)}" if change.also else ""
     return f"{what}: {change.old} -> {change.new}{f' ({apart(change.measure)})' if change.measure else ''}{also}"
+
+
+def _title(change: Change, with_kind: bool) -> str:
+    kind = change.kind if with_kind or change.kind in _TITLED else ""
+    return " ".join(filter(None, (kind, change.name)))
+
+
+def replaced(change: Change, with_kind: bool = False) -> Replaced | None:
+    """Return the part `old -> new` of the text of a change; None if there was nothing, or is nothing now."""
+    if change.old is None or change.new is None:
+        return None
+    return Replaced(len(f"{_title(change, with_kind)}: "), change.old, change.new)
 
 
 def uses_text(uses: Sequence[tuple[str, str]]) -> str:
@@ -216,6 +228,13 @@ def rename_text(rename: Rename) -> str:
     if rename.kind == "name":
         return f"{rename.of}: name {rename.old or 'none'} -> {rename.new or 'none'}"
     return f"{rename.old} -> {rename.new}{'' if rename.kind == 'value' else f' ({rename.kind})'}"
+
+
+def renamed_part(rename: Rename) -> Replaced | None:
+    """Return the part `old -> new` of the text of a rename; None without one of the names."""
+    if rename.old is None or rename.new is None:
+        return None
+    return Replaced(len(f"{rename.of}: name ") if rename.kind == "name" else 0, rename.old, rename.new)
 
 
 # ---- models and weights

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import visible
+from miltext.diffing.emphasis import emphasized
 from miltext.diffing.entries import ReportEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from miltext.diffing.entries import Replaced
     from miltext.diffing.report import DiffReport
 
 COLORS = {"+": "32", "-": "31", "~": "33", ">": "36", "=": "36", "#": "35", "@": "1"}
@@ -41,18 +43,41 @@ def _safe(text: str) -> str:
 
 
 def written(findings: Sequence[ReportEntry], color: bool) -> str:
-    """Return findings as lines, each in the colour of its sign if `color`; a heading has no sign in its line."""
-    lines = [
-        (sign, f"{INDENT * depth}{sign.strip('@')}{' ' * (sign not in ('@', ''))}{_safe(text)}")
-        for depth, sign, text in flat(findings)
+    """Return findings as lines, each in the colour of its sign if `color`, with the words that differ emphasized; a
+    heading has no sign in its line.
+    """
+    lines = []
+    for line in flat(findings):
+        head = f"{INDENT * line.depth}{line.sign.strip('@')}{' ' * (line.sign not in ('@', ''))}"
+        lines.append(_painted(head, line) if color else f"{head}{_safe(line.text)}\n")
+    return "".join(lines)
+
+
+def _painted(head: str, line: FlatLine) -> str:
+    """Return a line in colours that end with it, for pagers that show lines by themselves."""
+    start, end = (f"\x1b[{COLORS[line.sign]}m", "\x1b[0m") if line.sign else ("", "")
+    pieces = [
+        f"\x1b[0;1;{COLORS[mark]}m{_safe(piece)}\x1b[0m{start}" if mark else _safe(piece)
+        for mark, piece in emphasized(line.text, line.replaced)
     ]
-    return "".join(f"\x1b[{COLORS[sign]}m{line}\x1b[0m\n" if color and sign else f"{line}\n" for sign, line in lines)
+    return f"{start}{head}{''.join(pieces)}{end}\n"
 
 
-def flat(findings: Sequence[ReportEntry], depth: int = 0) -> Iterator[tuple[int, str, str]]:
-    """Yield the depth, the sign and the text of each finding and of the findings below it, rows in columns."""
+class FlatLine(NamedTuple):
+    """A line of a report: its depth, its sign, its text, and the part of it that says what was replaced."""
+
+    depth: int
+    sign: str
+    text: str
+    replaced: Replaced | None = None
+
+
+def flat(findings: Sequence[ReportEntry], depth: int = 0) -> Iterator[FlatLine]:
+    """Yield a line for each finding and for the findings below it, unless it is closed; rows in columns."""
     rows = [each.words for each in findings if len(each.words) > 1]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for sign, (*firsts, last), inner, _, _ in findings:
-        yield depth, sign, "  ".join([*[f"{word:{width}}" for word, width in zip(firsts, widths, strict=False)], last])
-        yield from flat(inner, depth + 1)
+    for each in findings:
+        *firsts, last = each.words
+        columns = [*[f"{word:{width}}" for word, width in zip(firsts, widths, strict=False)], last]
+        yield FlatLine(depth, each.sign, "  ".join(columns), each.replaced)
+        yield from flat(() if each.closed else each.inner, depth + 1)

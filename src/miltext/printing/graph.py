@@ -9,6 +9,9 @@
   in its operation), `scope` (the common beginning of the names in it, empty for a scope of mere neighbours), `op` and
   `const` (the operation's type), `input` and `output` (the value's name).
 
+Two more items of a node are for graphs of differences: its state, which the page colours, as a class of a sign (`plus`,
+`minus`, `change`, `move`, `name`) or `follow`, and the number of operations that a scope without nodes stands for.
+
 A scope is a stretch of the text, so values lead from earlier scopes to later ones. No scope holds more than
 `graph_scopes.MOST` operations and scopes: where names do not divide them, they are cut where the fewest values cross.
 Constants are beside their first users.

@@ -1,6 +1,6 @@
 // drawGraph(element, data, {onSelect, onChoose, colours}) draws the graph of a text, of which `miltext.printing.graph` says more.
 const drawGraph = (() => {
-  const { svg, html, read, flowsOf, titleOf, nameOf, namesIn, shortName, widthOf, counted } = graphData;
+  const { svg, html, read, flowsOf, titleOf, nameOf, namesIn, shortName, widthOf, counted, stateOf, differences, signed } = graphData;
   const FEW = 30; // so many boxes are shown at first, if scopes allow it
   const LEGIBLE = 0.8; // the least scale at first
   const HEAD = 30; // the height of a box's own words, on which a click folds it
@@ -121,7 +121,7 @@ const drawGraph = (() => {
     // Returns the box of a node, with those in it if it is unfolded; `as` has the node that each one is shown as.
     box(node, as, prefix = "") {
       const inside = this.open.has(node.id) ? this.children(node) : [];
-      const [title, name] = [titleOf(node), nameOf(node, this.values)].map((each) => shortName(each, prefix));
+      const [title, name] = [signed(node, shortName(titleOf(node), prefix)), shortName(nameOf(node, this.values), prefix)];
       const box = { node, title, name, inside: [], titleWidth: widthOf(title) + widthOf(name) + 40 };
       const counting = node.inside.length ? widthOf(this.filter.counted(name, node.operations)) : 0;
       Object.assign(box, { width: Math.max(64, widthOf(title), widthOf(name), counting) + 20, height: 40 });
@@ -160,7 +160,8 @@ const drawGraph = (() => {
     shape(box, corner) {
       const { node, width, height, title, name } = box;
       const [folds, open] = [node.inside.length > 0, box.inside.length > 0];
-      const kind = `g-node g-${node.kind}${folds ? " g-folds" : ""}${open ? " g-open" : ""}`;
+      const state = stateOf(node);
+      const kind = `g-node g-${node.kind}${folds ? " g-folds" : ""}${open ? " g-open" : ""}${state ? ` g-${state}` : ""}`;
       box.shape = svg("g", { ...corner, class: kind, "data-id": node.id, role: "button", tabindex: -1,
         "aria-label": this.spoken(box), "aria-expanded": folds ? String(open) : null },
       svg("title", {}, this.hint(node)),
@@ -180,7 +181,7 @@ const drawGraph = (() => {
 
     hint(node) {
       const made = node.makes.map((value) => `${this.values[value][0]}: ${this.values[value][1]}`);
-      return [`${titleOf(node)}, line ${node.line}`, ...made, ...(node.inside.length ? [counted(node.operations, "operation")] : [])].join("\n");
+      return [`${titleOf(node)}, line ${node.line}`, ...made, ...(node.inside.length ? [counted(node.operations, "operation")] : []), ...[differences(node)].filter(Boolean)].join("\n");
     }
 
     spoken({ node }) {

@@ -33,18 +33,20 @@ const graphData = (() => {
   function read({ values, nodes: rows }) {
     const makers = [];
     const users = values.map(() => []);
-    const nodes = rows.map(([parent, kind, label, line, makes, takes], id) => {
+    const nodes = rows.map(([parent, kind, label, line, makes, takes, state = "", operations = 0], id) => {
       makes.forEach((value) => { makers[value] = id; });
       takes.forEach((value) => users[value].push(id));
-      return { id, parent, kind, label, line, makes, takes, inside: [], operations: 0, end: id + 1, last: line };
+      return { id, parent, kind, label, line, makes, takes, state, differing: new Map(), inside: [], operations, end: id + 1, last: line };
     });
     const top = [];
     for (const node of nodes) (nodes[node.parent]?.inside || top).push(node);
     for (const node of [...nodes].reverse()) {
       const around = nodes[node.parent];
       node.operations += node.kind === "op";
+      if (node.state) node.differing.set(node.state, (node.differing.get(node.state) || 0) + 1);
       if (!around) continue;
       around.operations += node.operations;
+      node.differing.forEach((count, state) => around.differing.set(state, (around.differing.get(state) || 0) + count));
       around.end = Math.max(around.end, node.end);
       if (node.kind !== "const") around.last = Math.max(around.last, node.last);
     }
@@ -95,11 +97,26 @@ const graphData = (() => {
 
   function nameOf(node, values) {
     if (node.kind === "input" || node.kind === "output") return node.kind;
-    if (node.inside.length) return node.operations || node.kind !== "scope" ? counted(node.operations, "operation") : "";
+    if (node.inside.length || node.kind === "scope") return node.operations || node.kind !== "scope" ? counted(node.operations, "operation") : "";
     return node.makes.map((value) => values[value][0]).join(", ");
   }
 
+  // ---- what differs, in a graph of a difference
+
+  const STATES = { plus: ["+", "added"], minus: ["-", "removed"], change: ["~", "changed"], move: [">", "moved"],
+    name: ["=", "renamed"], follow: ["\u21b3", "following"] };
+
+  // The state of a node, or of all in it: mixed causes are a change, and consequences beside causes do not count.
+  function stateOf({ state, differing }) {
+    const causes = [...differing.keys()].filter((each) => each !== "follow");
+    return state || (causes.length > 1 ? "change" : causes[0] || [...differing.keys()][0] || "");
+  }
+
+  const differences = (node) => Object.keys(STATES).filter((state) => node.differing.has(state))
+    .map((state) => (node.inside.length ? `${node.differing.get(state)} ${STATES[state][1]}` : STATES[state][1])).join(", ");
+  const signed = (node, title) => (node.state ? `${STATES[node.state][0]} ${title}` : title);
+
   const namesIn = (nodes, values) => [...new Set(nodes.map((node) => nameOf(node, values) || titleOf(node)))].slice(0, 6).join(", ");
 
-  return { svg, html, read, flowsOf, titleOf, nameOf, namesIn, shortName, widthOf, counted };
+  return { svg, html, read, flowsOf, titleOf, nameOf, namesIn, shortName, widthOf, counted, stateOf, differences, signed };
 })();

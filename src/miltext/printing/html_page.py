@@ -12,12 +12,16 @@ from collections.abc import Iterator
 from hashlib import sha256
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pygments.token import Comment, Error, Keyword, Name, Number, String, Whitespace, _TokenType
 
 from miltext.printing.graph import SCRIPTS, STYLE, drawn, nodes
 from miltext.printing.graph_calls import ReadWeights, call_tables, unread
 from miltext.printing.reading import LineToken, TextReader
+
+if TYPE_CHECKING:
+    from miltext.diagnostics.dynamic import Json
 
 CLASSES: dict[_TokenType, str] = {
     Comment: "c",
@@ -95,7 +99,11 @@ def _data(reader: TextReader, read_weights: ReadWeights) -> str:
     """Return the data of the scripts: the graph, and the calls of its nodes."""
     numbered = nodes(reader)
     parts = (node.part for _, node in numbered)
-    data = drawn(reader, numbered) | call_tables(reader, parts, read_weights)
+    return embedded(drawn(reader, numbered) | call_tables(reader, parts, read_weights))
+
+
+def embedded(data: Json) -> str:
+    """Return data as JSON for a script element of a page."""
     return json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
 
 
