@@ -22,6 +22,7 @@ from support.laws.differing import (
     markdown_says_all,
     page_says_all,
     panes_are_the_texts,
+    stat_says_all,
     what_is_told_leads_to_its_lines,
 )
 
@@ -35,6 +36,7 @@ def _try(old: Program, new: Program) -> int:
     """Return the number of lines that are told of two programs. Raise AssertionError where a form lacks one."""
     difference = miltext.diff(old, new)
     page_says_all(difference)
+    stat_says_all(difference)
     for full in (False, True):
         markdown_says_all(difference, full)
         assert len(difference.to_markdown(full=full)) <= 65_536

@@ -18,6 +18,7 @@ from support.laws.differing import (
     markdown_says_all,
     page_says_all,
     panes_are_the_texts,
+    stat_says_all,
     what_differs_is_told,
     what_is_told_leads_to_its_lines,
 )
@@ -96,6 +97,10 @@ def difference(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pyte
 
 def test_html_states_line_by_line_what_the_text_states(difference: miltext.Difference) -> None:
     page_says_all(difference)
+
+
+def test_the_numbers_by_scope_are_those_of_the_report(difference: miltext.Difference) -> None:
+    stat_says_all(difference)
 
 
 @pytest.mark.parametrize(

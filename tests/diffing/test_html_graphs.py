@@ -57,7 +57,8 @@ def check(graph: Any) -> None:
 
 def test_each_node_has_the_state_of_its_entry() -> None:
     text = """func main<ios18>({0} x, {0} gone) {{
-        {0} a = relu(x = x); {0} b = softmax(x = a, axis = int32(-1)); {0} c = tanh(x = b); {0} d = add(x = c, y = gone);
+        {0} a = relu(x = x); {0} b = softmax(x = a, axis = int32(-1));
+        {0} c = tanh(x = b); {0} d = add(x = c, y = gone);
     }} -> (d);"""
     old = text.format(TYPE)
     new = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from functools import partial
 from pathlib import Path
@@ -85,7 +86,7 @@ cannot be read, or no difference was found and a weight or a model was not read.
 @click.option(
     "--breaking", is_flag=True, help="Only changes that break callers: inputs, outputs, types, states, opsets."
 )
-@click.option("--stat", is_flag=True, help="Only count the differences.")
+@click.option("--stat", is_flag=True, help="Only count the differences, by function and scope.")
 @click.option("--full", is_flag=True, help="Open all folds: repeated edits, consequences, names and weights.")
 @click.option("--consequences", is_flag=True, help="List the differences that follow from others, by their cause.")
 @click.option("--build-info", is_flag=True, help="Also compare the tools that made the models.")
@@ -167,6 +168,11 @@ _KINDS = {"text": "difference", "json": "json", "unified": "diff", "markdown": "
 """The kinds of outputs, by the formats."""
 
 
+def _width(output: str) -> int | None:
+    """Return the columns of the terminal that the output goes to; None for any other output."""
+    return shutil.get_terminal_size().columns if output == "-" and sys.stdout.isatty() else None
+
+
 class DiffForm(NamedTuple):
     """The output form of a difference: the options, whose help describes each."""
 
@@ -220,7 +226,7 @@ class DiffForm(NamedTuple):
         if self.form == "html":
             return difference.to_html()
         if self.stat:
-            return difference.to_stat()
+            return difference.to_stat(width=_width(output), color=output == "-" and colored(sys.stdout))
         from miltext.diffing.report import Shown, report
         from miltext.diffing.text import render_text
 

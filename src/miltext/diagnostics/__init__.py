@@ -160,8 +160,8 @@ def _excerpt(text: str, span: Span, line: int) -> str:
     marked = visible(text[span.start : min(span.end, right)])
     after = visible(text[min(span.end, right) : right]) + ("..." if right < end else "")
     number = str(line)
-    carets = "^" + "~" * (_width(marked) - 1)
-    return f" {number} | {before}{marked}{after}\n {' ' * len(number)} | {' ' * _width(before)}{carets}"
+    carets = "^" + "~" * (text_width(marked) - 1)
+    return f" {number} | {before}{marked}{after}\n {' ' * len(number)} | {' ' * text_width(before)}{carets}"
 
 
 def visible(text: str) -> str:
@@ -174,7 +174,7 @@ def visible(text: str) -> str:
     )
 
 
-def _width(text: str) -> int:
+def text_width(text: str) -> int:
     """Return the width of a text on a terminal: wide characters take two columns, combining marks none."""
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from miltext.diagnostics.dynamic import Json, Record
     from miltext.diffing.lining_up import Texts
+    from miltext.diffing.scope_stats import DiffStat
 
 FORM = 1
 """The version of the JSON form, which docs/diff.md describes; it changes when readers would break."""
@@ -76,6 +78,13 @@ class Difference:
         """The two compared programs, for the forms that show them and for `miltext.apply`; None for other models."""
         return self._texts
 
+    @cached_property
+    def stat(self) -> DiffStat:
+        """The numbers of differences by function and scope; none of models without a program."""
+        from miltext.diffing.scope_stats import DiffStat, scope_stats
+
+        return scope_stats(self.functions, self.weights.changed, self._texts) if self._texts else DiffStat()
+
     @property
     def verdict(self) -> str:
         """The sentence for a Difference without differences; it names differences that were left out."""
@@ -123,9 +132,15 @@ class Difference:
 
         return render_html(self, report(self, Shown(ways=("", ""))))
 
-    def to_stat(self) -> str:
-        """Return the number of differences: a line for each function, and one for the weights."""
-        return "".join(f"{count_line(*each)}\n" for each in counts(self))
+    def to_stat(self, *, width: int | None = None, color: bool = False) -> str:
+        """Return the numbers of differences as a table, with a line for each function and scope.
+
+        For a `width` in columns, each line ends in a bar of its added, removed, changed and moved operations if there
+        is room, with ANSI colours if `color`.
+        """
+        from miltext.diffing.stat_table import render_stat
+
+        return render_stat(self, width, color)
 
     def to_json(self) -> Record:
         """Return everything, for `json.dumps`: infinities are the strings `inf` and `-inf`."""
@@ -146,7 +161,7 @@ class Difference:
         return "".join([own, *texts])
 
 
-_JSON_FIELDS = ("same", "old", "new", "notes", "summary", "changes", "functions", "weights", "models")
+_JSON_FIELDS = ("same", "old", "new", "notes", "summary", "stat", "changes", "functions", "weights", "models")
 """The fields of a Difference in its JSON form."""
 
 

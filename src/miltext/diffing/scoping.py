@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from miltext.diffing.structure import OperationDifference
+    from miltext.ir.functions import Function
     from miltext.ir.parts import Block, Op
 
 FEW = 8
@@ -34,6 +35,15 @@ def with_scopes(operations: Sequence[OperationDifference], old: Block, new: Bloc
 
 def _place(operation: OperationDifference) -> int:
     return operation.index if isinstance(operation, UnpairedOperation) else operation.new_index
+
+
+def function_scopes(function: Function) -> dict[Op, str]:
+    """Return the scopes of the operations of a function; operations of inner blocks are in the scope around them."""
+    found: dict[Op, str] = {}
+    for block in function.blocks.values():
+        for op, scope in zip(block, scopes_of(block), strict=True):
+            found.update(dict.fromkeys((op, *op.walk()), scope))
+    return found
 
 
 def scopes_of(block: Block) -> list[str]:

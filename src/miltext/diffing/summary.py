@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from miltext.diffing.breaking import breaking
 from miltext.diffing.reach import output_reach
 from miltext.diffing.structure import DiffSummary
-from miltext.diffing.weight_sizes import weight_sizes
+from miltext.diffing.weight_sizes import WeightHolders
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -46,7 +46,7 @@ def summarize(
         _breaks(*models),
         _kinds(each for block in blocks for each in block.added),
         _kinds(each for block in blocks for each in block.removed),
-        weight_sizes(comparison.old, comparison.new, partners.ops, comparison.forms),
+        WeightHolders(comparison.old, comparison.new, partners.ops).sizes(comparison.forms),
         output_reach(pairs, partners, comparison.different - comparison.equal, retyped),
     )
 

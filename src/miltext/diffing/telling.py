@@ -273,21 +273,23 @@ def _weight(weight: WeightChange) -> str:
 # ---- counts
 
 
-def counts(difference: Difference) -> Iterator[tuple[str, str]]:
+def counts(difference: Difference, *, functions: bool = True) -> Iterator[tuple[str, str]]:
     """Yield each part with differences, the model, a function or the weights, and how many; or nothing, and the
-    verdict.
+    verdict. Leave out functions if not `functions`.
     """
     if difference.same is not False:
         yield "", difference.verdict
     if difference.changes:
         yield "model", tally(len(difference.changes), "change")
-    yield from ((function.name, _summary(function)) for function in difference.functions)
+    if functions:
+        yield from ((function.name, _summary(function)) for function in difference.functions)
     if difference.weights.changed:
         yield "weights", weights_summary(difference.weights)
     for model in difference.models:
         title = f"model {model_title(model)}"
         if model.difference:
-            yield from ((f"{title}: {what}", counted) for what, counted in counts(model.difference))
+            inner = counts(model.difference, functions=functions)
+            yield from ((f"{title}: {what}", counted) for what, counted in inner)
         else:
             yield title, model.status
 

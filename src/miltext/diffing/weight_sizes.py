@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.diffing.structure import WeightSize, WeightSizes
 from miltext.ir.parts import Value
 from miltext.pairing.keyed import label
 from miltext.schema.dtypes import packed_size
 from miltext.schema.tensors import tensor_form
+from miltext.schema.walk import is_compressed
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
@@ -21,28 +22,52 @@ if TYPE_CHECKING:
 LEAST = 256
 """The least bytes of a literal that counts as a weight; shorter ones are parameters."""
 
-Holders: TypeAlias = "dict[Op, dict[Hashable, int]]"
-"""The bytes of each weight by an identity, by the operation that it belongs to."""
+
+class WeightExtent(NamedTuple):
+    """The number of elements of weights, decompressed ones for compressed weights, and the number of bytes."""
+
+    parameters: int
+    bytes: int
 
 
-def weight_sizes(
-    old: KeyedGraph, new: KeyedGraph, partners: Mapping[Op, Op], forms: tuple[Compressed, Compressed]
-) -> WeightSizes:
-    """Return the bytes of both programs' weights, each stored one once, and the weights with another number of bytes.
+Holders: TypeAlias = "dict[Op, dict[Hashable, WeightExtent]]"
+"""The stored tensors of each weight, each with an identity, by the operation that it belongs to."""
 
-    The parts of a compressed weight belong to it. The largest change comes first.
+
+class WeightHolders:
+    """The operations of two programs that weights belong to; `partners` are the old operations by the new ones.
+
+    The parts of a compressed weight belong to it.
     """
-    held = _holders(old), _holders(new)
-    was, now = ({op: sum(each.values()) for op, each in side.items()} for side in held)
-    rows: list[tuple[Op | None, Op | None]] = [(partners.get(op), op) for op in now]
-    rows += [(op, None) for op in was.keys() - {a for a, _ in rows}]
-    found = [
-        WeightSize(label(b or a), was.get(a, 0), now.get(b, 0), _form(forms[0], a), _form(forms[1], b))  # type: ignore[arg-type]
-        for a, b in rows
-        if was.get(a, 0) != now.get(b, 0)  # type: ignore[arg-type]
-    ]
-    found.sort(key=lambda each: (-abs(each.new_bytes - each.old_bytes), each.name))
-    return WeightSizes(_stored(held[0]), _stored(held[1]), tuple(found))
+
+    def __init__(self, old: KeyedGraph, new: KeyedGraph, partners: Mapping[Op, Op]) -> None:
+        self._held = _holders(old), _holders(new)
+        self._partners = partners
+
+    def sizes(self, forms: tuple[Compressed, Compressed]) -> WeightSizes:
+        """Return the bytes of both programs' weights, each stored one once, and the weights with another number of
+        bytes. The largest change comes first.
+        """
+        held, partners = self._held, self._partners
+        was, now = ({op: sum(size.bytes for size in each.values()) for op, each in side.items()} for side in held)
+        rows: list[tuple[Op | None, Op | None]] = [(partners.get(op), op) for op in now]
+        rows += [(op, None) for op in was.keys() - {a for a, _ in rows}]
+        found = [
+            WeightSize(label(b or a), was.get(a, 0), now.get(b, 0), _form(forms[0], a), _form(forms[1], b))  # type: ignore[arg-type]
+            for a, b in rows
+            if was.get(a, 0) != now.get(b, 0)  # type: ignore[arg-type]
+        ]
+        found.sort(key=lambda each: (-abs(each.new_bytes - each.old_bytes), each.name))
+        return WeightSizes(_stored(held[0]), _stored(held[1]), tuple(found))
+
+    def placed(self) -> tuple[dict[Op, WeightExtent], dict[Op, WeightExtent]]:
+        """Return the weights of both programs, each stored one once: at the first operation that it belongs to or, in
+        the old program, at the partner of such an operation.
+        """
+        old, new = self._held
+        now = _placed(new)
+        first = {self._partners[op]: None for op in now if op in self._partners}
+        return _placed({op: old[op] for op in (*(each for each in first if each in old), *old)}), now
 
 
 def _form(forms: Compressed, op: Op | None) -> str | None:
@@ -50,11 +75,29 @@ def _form(forms: Compressed, op: Op | None) -> str | None:
 
 
 def _stored(held: Holders) -> int:
-    return sum({key: size for each in held.values() for key, size in each.items()}.values())
+    return sum({key: size.bytes for each in held.values() for key, size in each.items()}.values())
+
+
+def _placed(held: Holders) -> dict[Op, WeightExtent]:
+    """Return the weights by operation, each stored tensor at the first one."""
+    found: dict[Op, WeightExtent] = {}
+    seen: set[Hashable] = set()
+    for op, each in held.items():
+        left = {key: size for key, size in each.items() if key not in seen}
+        seen.update(left)
+        if left:
+            found[op] = WeightExtent(_parameters(op, left), sum(size.bytes for size in left.values()))
+    return found
+
+
+def _parameters(op: Op, held: Mapping[Hashable, WeightExtent]) -> int:
+    """Return the number of elements of an operation's weights; of a compressed weight, of the decompressed one."""
+    form = tensor_form(op.outputs[0].message.type) if is_compressed(op.type) and op.outputs[0].message else None
+    return prod(form[1]) if form is not None else sum(size.parameters for size in held.values())
 
 
 def _holders(graph: KeyedGraph) -> Holders:
-    """Return the bytes of weights by the constant that an operation takes, or by the operation itself."""
+    """Return the weights by the constant that an operation takes, or by the operation itself."""
     found: Holders = {}
     for op in graph.walk():
         if not graph.facts[op].weighty and op.message.ByteSize() < LEAST:
@@ -71,8 +114,8 @@ def _whole(op: Op) -> list[Op]:
     return [whole for user in users for whole in _whole(user)] or [op]
 
 
-def _sizes(op: Op) -> Iterator[tuple[Hashable, int]]:
-    """Yield the weights in the attributes and arguments of an operation: an identity, and the bytes."""
+def _sizes(op: Op) -> Iterator[tuple[Hashable, WeightExtent]]:
+    """Yield the weights in the attributes and arguments of an operation, each with an identity."""
     held = [(key, value) for key, value in op.attributes.items() if key == "val" or not op.inputs]
     arguments = ((key, each) for key, operands in op.inputs.items() for each in operands)
     held += [(key, each) for key, each in arguments if each is not None and not isinstance(each, Value)]
@@ -82,5 +125,6 @@ def _sizes(op: Op) -> Iterator[tuple[Hashable, int]]:
             continue
         form = tensor_form(value.type)
         if form is not None and form[0].kind != "string":
-            place = value.blobFileValue
-            yield (place.fileName, place.offset) if is_stored else (op, key), packed_size(prod(form[1]), form[0].bits)
+            place, count = value.blobFileValue, prod(form[1])
+            identity = (place.fileName, place.offset) if is_stored else (op, key)
+            yield identity, WeightExtent(count, packed_size(count, form[0].bits))

@@ -106,14 +106,17 @@ _NOTE = re.compile(rb"# [^\n]*(?:: | -> )")
 _COUNT = re.compile(
     rb"[^\n]+: (?:added|removed|renamed from |interface changed|\d+ (?:operation|value|change|differ))",
 )
-"""Patterns: the beginning of a difference in lines; a line of a difference with only notes; a line of counts."""
+_TABLE = re.compile(rb" {2,}\|[^\n]*\n(?: [^\n]+ \|[^\n]*\n)* total +\|")
+"""Patterns: the beginning of a difference in lines; a line of a difference with only notes; a line of counts; a table
+of counts.
+"""
 
 
 def _is_difference(data: bytes) -> bool:
     """Whether bytes may be a difference in lines."""
     lines = data.splitlines()
     alone = (all(map(pattern.match, lines)) for pattern in (_NOTE, _COUNT))
-    return _DIFFERENCE.match(data) is not None or any(alone)
+    return any(each.match(data) for each in (_DIFFERENCE, _TABLE)) or any(alone)
 
 
 _IS: dict[str, Callable[[bytes], object]] = {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from support.told_forms import Page, counts_of_markdown, of_markdown, of_text, without_ways
 
@@ -11,6 +13,8 @@ import miltext
 from miltext.diffing.entries import ReportEntry
 from miltext.diffing.panes import Panes
 from miltext.diffing.report import Shown, path_of, report
+from miltext.diffing.scope_stats import COUNTED
+from miltext.diffing.telling import count_line, counts
 from miltext.schema.proto import Program
 
 SUM = "; `miltext diff --full` lists all"
@@ -28,7 +32,7 @@ def page_says_all(difference: miltext.Difference) -> None:
     opened = [line for place, line in lines if line[1] and place not in told.standing]
     assert Counter(opened) == Counter(of_text(difference.to_text(full=True)))
     if difference.same is False:
-        assert told.counts == difference.to_stat().splitlines()
+        assert told.counts == _counts(difference)
     assert {link[1:] for link in told.links} <= {*told.ids}
     assert len(told.ids) == len({*told.ids})
 
@@ -45,7 +49,52 @@ def markdown_says_all(difference: miltext.Difference, full: bool) -> None:
     found = (Counter(without_ways(lines)) for lines in (of_text(text), of_markdown(markdown)))
     assert next(found) - next(found) == Counter()
     if difference.same is False:
-        assert counts_of_markdown(markdown) == difference.to_stat().splitlines()
+        assert counts_of_markdown(markdown) == _counts(difference)
+
+
+def _counts(difference: miltext.Difference) -> list[str]:
+    return [count_line(*each) for each in counts(difference)]
+
+
+def stat_says_all(difference: miltext.Difference) -> None:
+    """The numbers by scope are those of the entries, and of the summary; the table has them all."""
+    for _, inner in _models(difference):
+        if inner._texts is None:
+            continue
+        rows, total, summary = inner.stat.scopes, inner.stat.total, inner.summary
+        sums = Counter({name: sum(getattr(row, name) for row in rows) for name in COUNTED})
+        assert sums == Counter({name: getattr(total, name) for name in COUNTED})
+        assert len({(row.function, row.scope) for row in rows}) == len(rows)
+        if inner.same is False:
+            assert (total.old_bytes, total.new_bytes) == (summary.sizes.old_bytes, summary.sizes.new_bytes)
+        for number in ("parameters", "bytes"):
+            changes = [getattr(row, f"new_{number}") - getattr(row, f"old_{number}") for row in (*rows, total)]
+            assert sum(changes[:-1]) == changes[-1]
+        assert [total.added, total.removed, total.changed, total.moved] == _operations(inner)
+        outside = sum(each.follows is not None for each in inner.changes)
+        assert total.consequences + outside == _consequences(inner)
+    table = [line for line in difference.to_stat().splitlines() if " |" in line and line.startswith(" ")]
+    assert bool(table) == any(inner.stat.scopes for _, inner in _models(difference))
+
+
+def _operations(difference: miltext.Difference) -> list[int]:
+    """Count the added, removed, changed and moved operations that do not follow from others."""
+    found = Counter[str]()
+    for function in difference.functions:
+        found[function.status] += function.operations
+        for block in (inner for outer in function.blocks for inner in outer.walk()):
+            found["added"] += sum(each.follows is None for each in block.added)
+            found["removed"] += sum(each.follows is None for each in block.removed)
+            found["moved"] += sum(len(each.names) for each in block.moved if each.follows is None)
+            found["changed"] += sum(any(one.follows is None for one in each.changes) for each in block.changed)
+    return [found[name] for name in ("added", "removed", "changed", "moved")]
+
+
+def _consequences(difference: miltext.Difference) -> int:
+    """Return the number of consequences in the report."""
+    own = report(replace(difference, models=()), Shown()).found
+    heads = (re.match(r"(\d+) consequences?\b", each.words[0]) for each in own)
+    return sum(int(head[1]) for head in heads if head)
 
 
 def what_is_told_leads_to_its_lines(difference: miltext.Difference) -> None:
