@@ -57,7 +57,8 @@ def check(graph: Any) -> None:
 
 def test_each_node_has_the_state_of_its_entry() -> None:
     text = """func main<ios18>({0} x, {0} gone) {{
-        {0} a = relu(x = x); {0} b = softmax(x = a, axis = int32(-1)); {0} c = tanh(x = b); {0} d = add(x = c, y = gone);
+        {0} a = relu(x = x); {0} b = softmax(x = a, axis = int32(-1));
+        {0} c = tanh(x = b); {0} d = add(x = c, y = gone);
     }} -> (d);"""
     old = text.format(TYPE)
     new = (
@@ -97,9 +98,8 @@ def test_a_function_of_one_program_is_added_or_removed(which: int) -> None:
 def test_moved_operations_are_moved_in_both() -> None:
     text = "func main<ios18>({0} x) {{ {0} a = relu(x = x); {0} b = exp(x = x); {0} c = add(x = a, y = b); }} -> (c);"
     old = text.format(TYPE)
-    new = old.replace(f"{TYPE} a = relu(x = x); ", "").replace(
-        "b = exp(x = x);", f"b = exp(x = x); {TYPE} a = relu(x = x);"
-    )
+    moved = f"{TYPE} a = relu(x = x); "
+    new = old.replace(moved, "").replace("b = exp(x = x); ", f"b = exp(x = x); {moved}")
     before, after = (states(graph) for graph in graphs(old, new))
     assert before == after
     assert [*before.values()] == ["move"]
