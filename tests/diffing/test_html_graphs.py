@@ -106,8 +106,9 @@ def test_moved_operations_are_moved_in_both() -> None:
 
 
 def test_a_large_graph_leaves_out_equal_scopes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("miltext.diffing.html_graphs.LEAST", 1_000_000)
     whole = graphs(network(400), network(400, changed=205))
-    monkeypatch.setattr("miltext.diffing.html_graphs.WHOLE", 100)
+    monkeypatch.undo()
     small = graphs(network(400), network(400, changed=205))
     for before, after in zip(whole, small, strict=True):
         check(before)
@@ -125,7 +126,8 @@ def test_a_large_graph_leaves_out_equal_scopes(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_large_graph_without_equal_scopes_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("miltext.diffing.html_graphs.WHOLE", 10)
+    monkeypatch.setattr("miltext.diffing.html_graphs.LEAST", 10)
+    monkeypatch.setattr("miltext.diffing.html_graphs.SHARE", 1000)
     texts = network(60), network(60).replace("relu", "exp")
     for graph in graphs(*texts):
         check(graph)
