@@ -69,6 +69,24 @@ def test_json() -> None:
     assert [each["name"] for each in told["values"]] == ["x", "small", "energy"]
 
 
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("options", "seed"),
+    [
+        ((), 0),
+        (("--random", "7"), 7),
+        (("--shape", "x=2,4"), 0),
+        (("--shape", "x=2,4", "--random", "7"), 7),
+        (("--input", "x=x.npy"), None),
+        (("--input", "x=x.npy", "--random", "7"), None),
+    ],
+)
+def test_the_seed_of_random_inputs_is_told(options: tuple[str, ...], seed: int | None) -> None:
+    lines = [line for line in run("fp32.mil", "fp32.mil", *options).stdout.splitlines() if line.startswith("#")]
+    assert lines == ([] if seed is None else [f"# random inputs, with the seed {seed}"])
+    assert json.loads(run("fp32.mil", "fp32.mil", *options, "--json").stdout)["seed"] == seed
+
+
 TWO = "program(1.3) { func main<ios18>(tensor<fp32, [1]> x, tensor<fp32, [1]> z) { y = add(x = x, y = z); } -> (y); }"
 
 
@@ -101,7 +119,7 @@ def test_random_numbers_are_not_advised_where_they_failed() -> None:
         (("fp32.mil", "other.mil"), "error[MIL842]"),
         (("fp32.mil", "--against", "x.npy"), "x.npy"),
         (("fp32.mil", "--against", "z.npz"), "error[MIL844]: no output or inner value is called `smal`; did you mean"),
-        (("fp32.mil", "fp16.mil", "--min-snr", "much"), "'much' is not a valid float"),
+        (("fp32.mil", "fp16.mil", "--min-snr", "much"), "'much' is not a number"),
         (("fp32.mil", "fp16.mil", "--min-snr", "nan"), "--min-snr takes a number of dB"),
         (("fp32.mil", "--against", "y.npz", "--runs", "2"), "--against has the numbers of one run"),
         (("fp32.mil", "fp16.mil", "--runs", "0"), "0 is not in the range"),

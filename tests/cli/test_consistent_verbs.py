@@ -72,6 +72,52 @@ def test_a_missing_file_is_status_2_and_the_nearest_is_named(verb: str, folder: 
     assert left(folder) == {PACKAGE}
 
 
+SWAPPED = {
+    "locate": ("locate", "242:12", PACKAGE),
+    "rename": ("rename", "a", "b", PACKAGE, "-o", "New.mlpackage"),
+    "expose": ("expose", "v", f"{PACKAGE}/", "-o", "New.mlpackage"),
+    "extract": ("extract", "v", "w", PACKAGE),
+    "reshape": ("reshape", "x=1", PACKAGE, "-o", "New.mlpackage"),
+}
+"""Calls with the model after another argument, which is no file."""
+
+
+@pytest.mark.parametrize("verb", SWAPPED)
+def test_a_model_that_is_not_the_first_argument_is_named(verb: str, folder: Path) -> None:
+    call = SWAPPED[verb]
+    ended, named = miltext(*call), next(word for word in call if word.startswith(PACKAGE))
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    hint = f"; MODEL is the first argument, and {named} is not the first\n"
+    assert ended.stderr.decode() == f"miltext: file or folder not found: {call[1]}{hint}"
+    assert left(folder) == {PACKAGE}
+
+
+def test_an_output_is_not_taken_for_the_model(folder: Path) -> None:
+    ended = miltext("rename", "M.mlpackge", "a", "b", "-o", PACKAGE)
+    assert ended.stderr.decode().endswith("not found: M.mlpackge; did you mean `M.mlpackage`?\n")
+
+
+NUMBERS = {
+    ("print", PACKAGE, "--elide", "four"): "Invalid value for '--elide': 'four' is not a whole number.",
+    ("print", PACKAGE, "--inline-weights=few"): "Invalid value for '--inline-weights': 'few' is not a whole number.",
+    ("generate", "--seed", "1.5"): "Invalid value for '--seed': '1.5' is not a whole number.",
+    ("fmt", "--width", "wide", "."): "Invalid value for '--width': 'wide' is not a whole number.",
+    ("reduce", PACKAGE, "--timeout", "soon"): "Invalid value for '--timeout': 'soon' is not a number.",
+    ("print", PACKAGE, "--elide", "-1"): "Invalid value for '--elide': -1 is not in the range x>=0.",
+    ("print", PACKAGE, "--elide"): "Option '--elide' requires an argument.",
+    ("git", "setup", "--color"): "Option '--color' requires an argument.",
+}
+
+
+@pytest.mark.parametrize("call", NUMBERS, ids=" ".join)
+def test_a_wrong_or_missing_value_of_an_option_shows_the_usage(call: tuple[str, ...], folder: Path) -> None:
+    ended = miltext(*call)
+    verb = " ".join(call[:2] if call[0] == "git" else call[:1])
+    lines = ended.stderr.decode().splitlines()
+    assert (ended.returncode, lines[0].startswith(f"Usage: miltext {verb} ")) == (2, True)
+    assert lines[1:] == [f"Try 'miltext {verb} --help' for help.", "", f"Error: {NUMBERS[call]}"]
+
+
 @pytest.mark.parametrize("verb", ["print", "check", "build"])
 @pytest.mark.parametrize(("name", "near"), [("nowhere", None), ("sub/m.mi", "sub/m.mil"), ("missing/m.mil", None)])
 def test_only_a_similar_name_beside_it_is_named(verb: str, name: str, near: str | None, folder: Path) -> None:
@@ -89,6 +135,18 @@ def _zip(path: Path) -> None:
         file.writestr("M.mlpackage/Manifest.json", "{}")
 
 
+def _torch_zip(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("archive/data.pkl", b"pickled")
+        file.writestr("archive/data/0", bytes(8))
+
+
+OLD_TORCH = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
+"""The beginning of a file of `torch.save` before its zip archives: a pickled number."""
+
+HEADER = b'{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+SAFETENSORS = len(HEADER).to_bytes(8, "little") + HEADER + bytes(4)
+
 FOREIGN = {
     "m.zip": (_zip, "a zip archive"),
     "m.mlpackage.gz": (lambda path: path.write_bytes(gzip.compress(b"text")), "a gzip file"),
@@ -98,6 +156,10 @@ FOREIGN = {
     "m.npy": (lambda path: np.save(path, np.zeros(3)), "an array of numpy"),
     "m.png": (lambda path: path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(40)), "a PNG picture"),
     "m.gguf": (lambda path: path.write_bytes(b"GGUF" + bytes(40)), "a GGUF file"),
+    "m.pt": (_torch_zip, "a PyTorch file"),
+    "m.pth": (lambda path: path.write_bytes(OLD_TORCH + bytes(40)), "a PyTorch file"),
+    "m.safetensors": (lambda path: path.write_bytes(SAFETENSORS), "a safetensors file"),
+    "short.safetensors": (lambda path: path.write_bytes(b" \0\0\0\0\0\0\0" + SAFETENSORS[8:]), "a safetensors file"),
     "zip.mil": (_zip, "a zip archive"),
     "zip.mlmodel": (_zip, "a zip archive"),
 }

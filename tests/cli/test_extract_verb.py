@@ -125,6 +125,6 @@ def test_arrays_beside_a_draft_keep_it_where_it_is(tmp_path: Path) -> None:
     np.save(tmp_path / "here" / "w.npy", np.ones(2, np.float32))
     assert run(draft, "a", "-o", tmp_path / "here" / "part.mil").exit_code == 0
     elsewhere = run(draft, "a", "-o", tmp_path / "there" / "part.mil")
-    assert (elsewhere.exit_code, "error[MIL413]" in elsewhere.stderr) == (1, True)
+    assert (elsewhere.exit_code, "error[MIL406]" in elsewhere.stderr) == (2, True)
     assert [*(tmp_path / "there").iterdir()] == []
     assert run(draft, "a", "-o", tmp_path / "there" / "Part.mlpackage").exit_code == 0

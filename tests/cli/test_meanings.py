@@ -150,7 +150,7 @@ def test_the_meaning_is_there() -> None:
 @pytest.mark.parametrize(
     ("word", "end"),
     [
-        ("604", "did you mean `MIL604`?"),
+        ("609999", "`miltext explain` lists all codes"),
         ("MIL6O4", "did you mean `MIL604`?"),
         ("MIL60", " or ".join(f"`MIL60{digit}`" for digit in range(1, 10)) + "?"),
         ("covn", "`covn` is neither a code nor an operation; did you mean `conv`?"),
@@ -162,6 +162,13 @@ def test_the_meaning_is_there() -> None:
 )
 def test_a_code_that_is_not_there_gets_the_nearest(word: str, end: str) -> None:
     assert said("explain", word).endswith(end)
+
+
+@pytest.mark.parametrize("word", ["604", "mil604", "MIL604"])
+def test_a_code_may_be_its_number_alone(word: str) -> None:
+    for form in ((), ("--json",)):
+        asked = run("explain", word, *form)
+        assert (asked.returncode, asked.stdout) == (0, run("explain", "MIL604", *form).stdout)
 
 
 def test_a_word_of_a_title_gets_its_codes() -> None:

@@ -215,12 +215,12 @@ def test_info_reports_unused_weights(tmp_path: Path) -> None:
     offsets = write_weights(tmp_path / WEIGHT, [numbers(each) for each in range(4)])
     texts = [program_of(function_of({"w": (WEIGHT, offset)})) for offset in offsets[1:3]]
     (tmp_path / "m.mil").write_text(texts[0])
-    assert ": 1 records, 784 bytes, 576 of them unused\n" in done("info", tmp_path / "m.mil")
+    assert ": 1 record, 784 bytes, 576 of them unused\n" in done("info", tmp_path / "m.mil")
     stages = [Spec(specificationVersion=9, mlProgram=miltext.parse(text)) for text in texts]
     (tmp_path / "P.mlmodel").write_bytes(pipeline(*stages).SerializeToString())
     for arguments in ([], ["--model", "1"]):
         shown = done("info", tmp_path / "P.mlmodel", *arguments)
-        assert shown.count(": 1 records, 784 bytes, 384 of them unused\n") == (1 if arguments else 2)
+        assert shown.count(": 1 record, 784 bytes, 384 of them unused\n") == (1 if arguments else 2)
 
 
 def packed(folder: Path, *files: str) -> Path:
@@ -245,9 +245,10 @@ def test_info_states_of_a_cut_weight_file_which_records_it_lacks(tmp_path: Path)
     package = packed(tmp_path)
     path = package / "Data/com.apple.CoreML" / WEIGHT
     for size, beyond in ((400, 0), (399, 1), (208, 1), (100, 2), (0, 2)):
+        verb = "reaches" if beyond == 1 else "reach"
         path.write_bytes(path.read_bytes()[:size])
         shown = done("info", package)
-        assert (f", {beyond} of the records reach beyond its end\n" in shown) == bool(beyond), shown
+        assert (f", {beyond} of the records {verb} beyond its end\n" in shown) == bool(beyond), shown
 
 
 def test_info_of_what_is_not_whole(tmp_path: Path) -> None:

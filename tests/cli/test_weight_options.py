@@ -192,4 +192,4 @@ def test_an_omitted_part_is_reported(packages: Path) -> None:
     said = done("build", "cut.mil", "--from", "A.mlpackage", "--prune-weights", "-o", "B.mlpackage", "--force")
     assert "cut.mil: note[MIL312]: 192 of 400 bytes of weights were removed: nothing uses them\n" in said
     shown = done("info", "B.mlpackage")
-    assert "weight.bin: 1 records, 208 bytes\n" in shown
+    assert "weight.bin: 1 record, 208 bytes\n" in shown

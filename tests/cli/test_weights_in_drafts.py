@@ -111,18 +111,64 @@ def test_a_text_that_is_a_link_has_its_arrays_where_the_link_is(folder: Path) ->
         assert 'the file does not exist in "there"' in shown, shown
 
 
-def test_a_result_is_not_written_where_its_arrays_are_not(folder: Path) -> None:
+WRITERS = {
+    "infer": ["infer", "draft.mil"],
+    "rename": ["rename", "draft.mil", "x", "image"],
+    "expose": ["expose", "draft.mil", "a"],
+    "reshape": ["reshape", "draft.mil", "x=1,4,16,16"],
+    "extract": ["extract", "draft.mil", "y"],
+    "merge": ["merge", "draft.mil", "ours.mil", "draft.mil"],
+}
+"""The verbs that write a text made from a text, which still names its arrays."""
+
+
+@pytest.mark.parametrize("verb", WRITERS)
+def test_a_result_is_not_written_where_its_arrays_are_not(folder: Path, verb: str) -> None:
     (folder / "elsewhere").mkdir()
-    status, shown = run("infer", "draft.mil", "-o", "elsewhere/whole.mil")
-    assert (status, list((folder / "elsewhere").iterdir())) == (2, [])
-    assert "another folder" in shown
-    assert str(folder) in shown
+    (folder / "ours.mil").write_text(DRAFT.replace("a = relu(", "a = tanh("))
+    name = "ours.mil" if verb == "merge" else "draft.mil"
+    call, target = WRITERS[verb], Path("elsewhere", "whole.mil")
+    status, shown = run(*call, "-o", target)
+    assert (status, list((folder / "elsewhere").iterdir())) == (2, []), shown
+    assert shown.startswith(f"{target}: error[MIL406]: the result names arrays beside {name}, and would be in another ")
+    assert f'the file does not exist in "elsewhere"; write it into {folder}\n' in shown
     os.symlink(folder, folder / "same")
-    assert run("infer", "draft.mil", "-o", "same/whole.mil")[0] == 0
-    for name in ("w/w.npy", "scale.npy", "a.npz", "m.safetensors"):
-        (folder / "elsewhere" / name).parent.mkdir(exist_ok=True)
-        shutil.copy(folder / name, folder / "elsewhere" / name)
-    assert run("infer", "draft.mil", "-o", "elsewhere/whole.mil")[0] == 0
+    assert run(*call, "-o", "same/whole.mil")[0] == 0
+    for each in ("w/w.npy", "scale.npy", "a.npz", "m.safetensors"):
+        (folder / "elsewhere" / each).parent.mkdir(exist_ok=True)
+        shutil.copy(folder / each, folder / "elsewhere" / each)
+    assert run(*call, "-o", target)[0] == 0
+
+
+@pytest.mark.parametrize("verb", ["rename", "extract"])
+def test_a_text_without_arrays_is_written_anywhere(folder: Path, verb: str) -> None:
+    (folder / "elsewhere").mkdir()
+    (folder / "draft.mil").write_text(f"program(1.3) {{ func main<ios18>({INPUTS}) {{ y = relu(x); }} -> (y); }}")
+    assert run(*WRITERS[verb], "-o", "elsewhere/whole.mil")[0] == 0
+    assert run("check", "elsewhere/whole.mil")[0] == 0
+
+
+def test_a_result_beside_the_link_of_its_text_has_its_arrays(folder: Path) -> None:
+    """Arrays are looked for beside the link, and not beside the file that it leads to."""
+    (folder / "there").mkdir()
+    (folder / "there" / "text.mil").write_text(DRAFT)
+    os.symlink(folder / "there" / "text.mil", folder / "link.mil")
+    assert run("infer", "link.mil", "-o", "whole.mil")[0] == 0
+    status, shown = run("infer", "link.mil", "-o", "there/whole.mil")
+    assert (status, "MIL406" in shown) == (2, True)
+
+
+def test_the_smallest_part_of_a_draft_holds_its_arrays(folder: Path) -> None:
+    """A text cannot name a weight file that was made for a run alone."""
+    test = f'{sys.executable} -c "import sys; sys.exit(open(sys.argv[1]).read().count(chr(64)) < 1)"'
+    assert run("reduce", "draft.mil", "--test", test, "-o", "small.mil")[0] == 0
+    text = (folder / "small.mil").read_text()
+    assert "conv(" in text
+    assert ("@model_path" in text, run("check", "small.mil")[0], run("run", "small.mil", "--random")[0]) == (
+        False,
+        0,
+        0,
+    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has devices and FIFOs of POSIX")

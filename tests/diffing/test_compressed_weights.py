@@ -185,8 +185,10 @@ def test_the_same_form_that_is_held_otherwise_is_one_line(form: str, old: Progra
     difference = miltext.diff(old, new)
     (change,) = difference.weights.changed
     assert (change.old_form, change.new_form) == (form, form)
-    line = f"    ~ w  tensor<fp16, [2, 4]>  {form}, held otherwise, the same 8 elements"
-    assert difference.to_text().splitlines()[-1] == line
+    line = f"        ~ w  tensor<fp16, [2, 4]>  {form}, held otherwise, the same 8 elements"
+    assert difference.to_text().splitlines()[-1] == "    1 weight follows from equal numbers"
+    assert difference.summary.outputs.reached == ()
+    assert difference.to_text(consequences=True).splitlines()[-1] == line
     assert not [block.operations for function in difference.functions for block in function.blocks if block.operations]
 
 

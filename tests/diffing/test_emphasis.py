@@ -69,7 +69,7 @@ def test_on_a_terminal_old_words_are_red_and_new_ones_green() -> None:
 def test_a_line_with_a_colour_has_it_again_after_the_words() -> None:
     old, new = (miltext.parse(TEXT.format(axis=1, note="b").replace("[1, 8]", shape)) for shape in ("[1, 8]", "[1, 9]"))
     colored = miltext.diff(old, new).to_text(color=True)
-    (line,) = [line for line in colored.splitlines() if "input x" in line]
+    (line,) = [line for line in colored.splitlines() if "~ input x" in line]
     assert line == (
         "\x1b[33m    ~ input x: tensor<fp16, [1, \x1b[0;1;31m8\x1b[0m\x1b[33m]> -> "
         "tensor<fp16, [1, \x1b[0;1;32m9\x1b[0m\x1b[33m]>\x1b[0m"

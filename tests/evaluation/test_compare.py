@@ -639,12 +639,48 @@ def test_json_and_text() -> None:
     assert told["outputs"][0]["measure"]["snr"] < 80
     assert [each["name"] for each in told["values"]] == ["x", "h", "g"]
     text = comparison.to_text()
-    assert text.startswith("--- old\n+++ new\nnew:1:")
+    assert text.startswith("--- old\n+++ new\n# random inputs, with the seed 0\nnew:1:")
     assert "error[MIL841]: `g` (tanh) falls to" in text
     assert "the reference is made by `exp`" in text
     assert "\x1b[31m" in comparison.to_text(color=True)
     (diagnostic,) = comparison.diagnostics
     assert (diagnostic.code, diagnostic.severity) == ("MIL841", "error")
+
+
+GIVEN = {"x": np.ones((2, 3), np.float32)}
+
+
+@pytest.mark.parametrize(
+    ("how", "seed"),
+    [
+        ({}, 0),
+        ({"seed": 7}, 7),
+        ({"seed": 7, "runs": 2}, 7),
+        ({"inputs": GIVEN}, None),
+        ({"inputs": GIVEN, "seed": 7}, None),
+    ],
+)
+def test_the_seed_of_random_inputs_is_named(how: dict[str, Any], seed: int | None) -> None:
+    comparison = compare(PLAIN, PLAIN, **how)
+    assert (comparison.seed, comparison.to_json()["seed"]) == (seed, seed)
+    assert ("\n# random inputs, with the seed " in comparison.to_text()) == (seed is not None)
+
+
+def test_one_element_is_one_element() -> None:
+    text = program("y = mul(x, 40000.0);", inputs="tensor<fp32, [1]> x")
+    found = compare(text, text.replace("fp32", "fp16"), inputs={"x": np.array([3], np.float32)}).to_text()
+    assert "of 1 element, 1 is infinite, and 0 of the reference" in found
+    text = program("y = mul(x, 1e-6);", inputs="tensor<fp32, [1]> x")
+    found = compare(text, text.replace("fp32", "fp16"), inputs={"x": np.array([1e-3], np.float32)}).to_text()
+    assert "of 1 element, 1 is 0, and not in the reference" in found
+
+
+def test_an_input_beside_random_ones_keeps_the_seed() -> None:
+    text = "program(1.3) { func main<ios18>(tensor<fp32, [2]> a, tensor<fp32, [2]> b) { y = add(a, b); } -> (y); }"
+    given = {"a": np.zeros(2, np.float32)}
+    assert compare(text, text, inputs=given, seed=3).seed == 3
+    nothing = "program(1.3) { func main<ios18>() { y = add(1.0, 2.0); } -> (y); }"
+    assert compare(nothing, nothing).seed is None
 
 
 def test_long_lists_are_cut() -> None:

@@ -86,13 +86,24 @@ Exit status: 0 all is well; 1 the input was read and is wrong; 2 usage, files, a
 
 @contextmanager
 def naming_what_was_meant(context: click.Context) -> Iterator[None]:
-    """Make the error of an unknown option name the nearest option."""
+    """Make the error of an unknown option name the nearest option, and of a wrong number say so; all show the usage."""
     try:
         yield
     except click.NoSuchOption as failure:
         from miltext.cli.meanings import no_such_option
 
         raise no_such_option(failure, failure.ctx or context) from None
+    except click.BadOptionUsage as failure:
+        from miltext.cli.meanings import called
+
+        failure.ctx = failure.ctx or called(context)
+        raise
+    except click.BadParameter as failure:
+        if type(failure) is not click.BadParameter:  # such as a missing argument
+            raise
+        from miltext.cli.meanings import in_words
+
+        raise click.BadParameter(in_words(failure), failure.ctx, failure.param, failure.param_hint) from None
 
 
 class Commands(click.Group):

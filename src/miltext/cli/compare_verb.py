@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -104,7 +105,8 @@ def _compared(
     inputs = _inputs(first, given, options["function"])
     naming = naming_options(given) if inputs else nullcontext()  # without inputs, all of them are random
     with naming, Progress("comparing", lambda: sum(_operations(each) for each in (first, second) if each)) as progress:
-        return compare(first, second, inputs, against=numbers, seed=given.seed, progress=progress.add, **options)
+        found = compare(first, second, inputs, against=numbers, seed=given.seed, progress=progress.add, **options)
+    return replace(found, seed=given.seed) if given.shapes and given.seed is not None else found
 
 
 def _inputs(subject: Subject, given: InputChoices, function: str) -> dict[str, Carried]:

@@ -11,12 +11,15 @@ from miltext.cli.streams import colored, write_json, write_text
 
 EPILOG = """\b
 Examples:
-  miltext explain MIL604
+  miltext explain MIL604           # or its number alone: 604
   miltext explain                  # all codes, a line each
   miltext explain conv             # an operation, as `miltext ops conv`
 \b
 Exit status: 0 the code is explained; 2 usage, such as an unknown code.
 """
+
+_BEGINNING = "MIL"
+"""The beginning of each code, before its number."""
 
 MOST = 9
 """The most suggestions for an unknown code."""
@@ -39,7 +42,7 @@ def command(code: str | None) -> None:
     if code is None:
         write_text("-", (f"{each}  {title}\n" for each, title in TITLES.items()), "markdown")
         return
-    known = code.upper()
+    known = f"{_BEGINNING if code.isdecimal() else ''}{code}".upper()
     if known not in TITLES and code in all_names():
         if asks_json():
             raise click.UsageError(f"`{code}` is an operation: `miltext ops {code} --json` describes it")
@@ -73,8 +76,8 @@ def _meant(word: str) -> list[str]:
     from miltext.diagnostics.suggestions import nearest
     from miltext.schema.operations import all_names
 
-    number = word.upper().removeprefix("MIL")
-    found = [code for code in TITLES if number and code.startswith(f"MIL{number}")]
+    number = word.upper().removeprefix(_BEGINNING)
+    found = [code for code in TITLES if number and code.startswith(f"{_BEGINNING}{number}")]
     found = found or [code for code, title in TITLES.items() if word.lower() in title.split()]
     near = near_code(word)
     near = near if near in TITLES else nearest(word, all_names())

@@ -14,7 +14,6 @@ from miltext.cli.streams import (
     FAILED,
     WRONG,
     existing,
-    fail,
     output_option,
     read_stdin,
     show,
@@ -94,7 +93,9 @@ def command(draft: str, output: str, anew: bool, **options: bool) -> None:
 def _write(text: str, draft: str, output: str) -> None:
     """Write a completed draft, except into the JSON object."""
     if output != "-":
-        _refuse_elsewhere(text, draft, output)
+        from miltext.checking.moved_texts import require_arrays
+
+        require_arrays(text, Path(output), shown_name(draft), Path(place_of(draft)).parent)
     if output != "-" or not asks_json():
         write_text(output, [text], "mil", draft)
 
@@ -113,22 +114,3 @@ def _is_itself(draft: str, output: str, text: str) -> bool:
     if "-" in (draft, output) or not os.path.exists(output) or not os.path.samefile(draft, output):
         return False
     return attempt(text) is not None or program_of(text, ())[0] is not None
-
-
-def _refuse_elsewhere(text: str, draft: str, output: str) -> None:
-    """Fail for a completed draft that would name arrays outside the output's folder; a stream is in no folder."""
-    from miltext.checking.arrays import CODES
-    from miltext.checking.verifier import found_in
-    from miltext.files.writing import is_stream
-    from miltext.syntax.names import ARRAYS
-
-    folder = os.path.dirname(os.path.realpath(output))
-    source = os.path.dirname(os.path.realpath(place_of(draft)))
-    if is_stream(Path(output)) or folder == source or not any(word in text for word in ARRAYS):
-        return
-    found = next((each for each in found_in(text, path=output) if each.code in CODES), None)
-    if found is not None:
-        fail(
-            f"the result names arrays beside {shown_name(draft)}, and would be in another folder: {found.message}; "
-            f"write it into {source}"
-        )

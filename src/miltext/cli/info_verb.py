@@ -30,11 +30,13 @@ Examples:
 @format_option
 def command(model: str, nested: str | None) -> None:
     """Summarize MODEL: kind and specification, functions, operations, weights, the models of a pipeline with their
-    connections, and a compiled model's statements about itself.
+    connections, and a compiled model's statements about itself. A draft is completed first.
     """
     from miltext.containers.summary import summarize
+    from miltext.drafting.programs import outlined
 
     whole = open_whole(model)
+    whole = outlined(whole) if whole.kind == "mil" else whole
     record = summarize(whole.at(nested), whole)
     if asks_json():
         write_json(record)
@@ -58,8 +60,8 @@ def _lines(record: Summary, indent: str = "") -> Iterator[str]:
         size = f"{file['bytes']:,} bytes" if "bytes" in file else file["problem"]
         unused = f", {file['unusedBytes']:,} of them unused" if file.get("unusedBytes") else ""
         cut = file.get("recordsBeyondEnd")
-        beyond = f", {cut} of the records reach beyond its end" if cut else ""
-        yield f"{indent}  {file['path']}: {file['records']} records, {size}{unused}{beyond}"
+        beyond = f", {cut} of the records {'reaches' if cut == 1 else 'reach'} beyond its end" if cut else ""
+        yield f"{indent}  {file['path']}: {tally(file['records'], 'record')}, {size}{unused}{beyond}"
     yield from (f"{indent}  overlay {each['path']}: {_overlay(each)}" for each in record.get("overlays", ()))
     yield from (f"{indent}  item {each['path']}: {quote(each['description'])}" for each in record.get("items", ()))
     for side in ("inputs", "states", "outputs"):
@@ -129,4 +131,8 @@ def _function_lines(function: Summary, indent: str) -> Iterator[str]:
             yield f"{indent}  {side[:-1]} {feature['name']}: {feature['type']}"
     operations = function["operations"]
     listed = ", ".join(f"{count} {name}" for name, count in operations.items())
-    yield f"{indent}  {sum(operations.values())} operations: {listed}" if operations else f"{indent}  no operations"
+    yield (
+        f"{indent}  {tally(sum(operations.values()), 'operation')}: {listed}"
+        if operations
+        else f"{indent}  no operations"
+    )

@@ -180,3 +180,19 @@ def no_such_option(failure: click.NoSuchOption, context: click.Context) -> click
     if not end and isinstance(context.command, click.Group):
         end = "; the options of a verb come after it"
     return click.UsageError(f"no such option: {failure.option_name}{end}", context)
+
+
+def called(context: click.Context) -> click.Context:
+    """Return the context of the verb that a group calls, for the usage in an error of the verb's options."""
+    name, group = context.invoked_subcommand, context.command
+    verb = group.get_command(context, name) if name and isinstance(group, click.Group) else None
+    return context if verb is None else click.Context(verb, info_name=name, parent=context)
+
+
+def in_words(failure: click.BadParameter) -> str:
+    """Return the message of a wrong value; a number is called by its kind, and not by click's name of the type."""
+    taken = failure.param.type if failure.param is not None else None
+    if isinstance(taken, (click.types.IntParamType, click.types.FloatParamType)):
+        kind = "a whole number" if isinstance(taken, click.types.IntParamType) else "a number"
+        return failure.message.replace(f"a valid {taken.name}", kind)
+    return failure.message

@@ -229,11 +229,14 @@ def _merge_texts(
     Without `force`, no existing file is replaced. `place` is the place of the arrays that the text names, None for no
     check. Raise MiltextError.
     """
+    from miltext.checking.moved_texts import require_arrays
     from miltext.merging.judging import moved_weights, new_errors
     from miltext.merging.merging import merge_texts
 
     base, ours, theirs = (_read(name, may_be_empty=index == 0) for index, name in enumerate(names))
     merged = merge_texts(base, ours, theirs, markers)
+    if place is not None and output == shown:  # git's driver writes a file elsewhere, which git moves to the place
+        require_arrays(merged.text, Path(output), place, Path(place).parent)
     write_text(output, [merged.text], "mil", *names, force=force)
     if merged.conflicts:
         conflicts = "a conflict" if merged.conflicts == 1 else f"{merged.conflicts} conflicts"

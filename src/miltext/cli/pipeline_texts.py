@@ -6,12 +6,11 @@ import errno
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from miltext.cli.streams import tell, write_text
-from miltext.diagnostics import MiltextError, codes
+from miltext.cli.streams import naming_failures, tell, write_text
+from miltext.diagnostics import codes
 from miltext.files.refusals import refusal
 from miltext.files.staging import Staging
 from miltext.files.writing import is_stream, write_new
@@ -51,7 +50,7 @@ def program_stages(whole: Model) -> list[Stage]:
     """Return the ML Programs of a pipeline, each read once. Raise ModelError (MIL254) if there are none."""
     stages = whole.select_all()
     for stage in stages:
-        with _naming(stage):
+        with naming_failures(stage.name):
             _ = stage.model.program
     return stages
 
@@ -64,20 +63,10 @@ def _one_after_another(whole: Model, printed: Printed) -> Iterator[str]:
         gap = ""
         if stage.model.type == PROGRAM:
             last = ""
-            with _naming(stage):
+            with naming_failures(stage.name):
                 for last in printed(stage):
                     yield last
             gap = "\n" if last.endswith("\n") else "\n\n"  # Apple's text ends without a newline
-
-
-@contextmanager
-def _naming(stage: Stage) -> Iterator[None]:
-    """Make a program's error without a path name the program."""
-    try:
-        yield
-    except MiltextError as failure:
-        failure.path = failure.path or stage.name
-        raise
 
 
 # ---- files
@@ -103,7 +92,7 @@ def _write_files(whole: Model, printed: Printed, folder: Path, kind: str, source
 
 
 def _write_file(made: Path, printed: Printed, stage: Stage) -> None:
-    with _naming(stage):
+    with naming_failures(stage.name):
         write_new(made, (piece.encode(errors="backslashreplace") for piece in printed(stage)))
 
 

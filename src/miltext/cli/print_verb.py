@@ -16,6 +16,7 @@ from miltext.cli.streams import (
     OptionalNumbers,
     compiled_text,
     model_argument,
+    naming_failures,
     nested_option,
     open_whole,
     output_option,
@@ -61,6 +62,16 @@ _WITH_DRAFT = (
     "--draft can be combined only with --drop-names, --dialect, --floats, --elide, --inline-weights and --weights-as"
 )
 _WITH_COREMLC = "--as-coremlc cannot be combined with --dialect, --floats, --elide or --annotate: the compiler decides"
+
+
+_WAYS = {
+    codes.VALUE_IN_ARRAY_FILE: Note(
+        "`miltext infer` writes the completed text, with the names of its arrays; `--inline-weights` prints their "
+        "numbers, and `--compact` their digests"
+    ),
+    codes.NOT_APPLE_SYNTAX: Note("print without `--as-coremlc` and `--strict`: miltext's own spellings can express it"),
+}
+"""The ways out of some errors of printing, by their codes."""
 
 
 @click.command("print", cls=OptionalNumbers, epilog=EPILOG + STATUSES)
@@ -113,7 +124,8 @@ _WITH_COREMLC = "--as-coremlc cannot be combined with --dialect, --floats, --eli
 def command(model: str, output: str, nested: str | None, form: str | None, **options: Chosen) -> None:
     """Print MODEL's program as MIL text that reads back as the same Program.
 
-    MODEL is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; `-` or nothing, in a pipe, is standard input.
+    MODEL is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; `-` or nothing, in a pipe, is standard input. A
+    draft is completed first; `miltext infer` also keeps its comments.
 
     For a pipeline, each ML Program is printed after a comment with its name, for reading: several programs are not one
     MIL text. With -o and a folder, each is a text in a separate file; a file can hold the text of a single program.
@@ -130,16 +142,17 @@ def command(model: str, output: str, nested: str | None, form: str | None, **opt
 
 def _print(whole: Model, nested: str | None, form: PrintForm, output: str, model: str) -> None:
     """Write a program, or the programs of a pipeline."""
-    if nested is None and whole.models:
-        from miltext.cli.pipeline_texts import program_stages, write_texts
+    with naming_failures(whole.name, _WAYS):
+        if nested is None and whole.models:
+            from miltext.cli.pipeline_texts import program_stages, write_texts
 
-        form = form.with_names(program_stages(whole))
-        write_texts(whole, form.text, output, form.kind, model)
-        return
-    chosen = whole.select(nested)
-    _ = chosen.text  # a bundle without its text fails here, before the output is opened
-    stage = Stage("", chosen)
-    write_text(output, form.with_names([stage]).text(stage), form.kind, model)
+            form = form.with_names(program_stages(whole))
+            write_texts(whole, form.text, output, form.kind, model)
+            return
+        chosen = whole.select(nested)
+        _ = chosen.text  # a bundle without its text fails here, before the output is opened
+        stage = Stage("", form.readable(chosen))
+        write_text(output, form.with_names([stage]).text(stage), form.kind, model)
 
 
 @dataclass(frozen=True)
@@ -186,6 +199,17 @@ class PrintForm:
         if self.style.elide is not None or is_proven or self.html or self.compact or self.inline_weights is not None:
             return self
         return replace(self, style=self.style._replace(elide=ON_TERMINAL), is_cut=True)
+
+    def readable(self, model: Model) -> Model:
+        """Return a model whose program can be printed: a draft is completed.
+
+        Arrays in files are read for a form that shows numbers or digests; the text in any other form would have to name
+        a weight file that does not exist. Raise ParseError.
+        """
+        from miltext.drafting.programs import completed, with_program
+
+        shows_numbers = self.compact or self.inline_weights == sys.maxsize
+        return completed(model) if shows_numbers else with_program(model)
 
     def with_names(self, stages: Sequence[Stage]) -> PrintForm:
         """Return the form with the new names of weight files, which are looked up in all programs together."""

@@ -69,7 +69,7 @@ def command(
     from miltext.descriptions.sizes import read_sizes
     from miltext.drafting.edits import reshaped
 
-    sizes, whole = read_sizes(words), open_whole(model)
+    whole, sizes = open_whole(model), read_sizes(words)
     if conversion is not None and not all(size.is_fixed for each in sizes.values() for size in each):
         raise click.UsageError("--verify has one size for each dimension: leave it out, or name one size")
 

@@ -17,12 +17,12 @@ from miltext.cli.habits import option_value, quiet, shown_name
 from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import did_you_mean
 from miltext.files.staging import THERE
-from miltext.files.writing import MODEL_FOLDERS
+from miltext.files.writing import MODEL_FILES, MODEL_FOLDERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from miltext.diagnostics import Diagnostic, MiltextError
+    from miltext.diagnostics import Diagnostic, MiltextError, Note
     from miltext.diagnostics.dynamic import Record
     from miltext.models.model import Model
     from miltext.schema.proto import Program
@@ -31,7 +31,13 @@ WRONG, FAILED = 1, 2
 """The exit statuses for a wrong input, and for usage, files or a missing extra."""
 
 
-NO_OUTPUT = (codes.WRONG_ENDING, codes.TARGET_WOULD_BE_LOST, codes.SEVERAL_TEXTS, codes.OPTION_FOR_COMPILED)
+NO_OUTPUT = (
+    codes.WRONG_ENDING,
+    codes.TARGET_WOULD_BE_LOST,
+    codes.ARRAYS_ELSEWHERE,
+    codes.SEVERAL_TEXTS,
+    codes.OPTION_FOR_COMPILED,
+)
 """The codes for outputs that must not be written to a place or in a form."""
 
 NO_INPUT = (
@@ -114,7 +120,19 @@ def existing(name: str) -> str:
         return name
     if not name:
         fail("the name of a file is empty")
-    return fail(f"file or folder not found: {name}{did_you_mean(_near(name))}")
+    return fail(f"file or folder not found: {name}{_given_later(name) or did_you_mean(_near(name))}")
+
+
+def _given_later(name: str) -> str:
+    """Return the end of the message for a missing MODEL if a later argument is the model, as in `rename x y M.mil`."""
+    context = click.get_current_context()
+    if context.params.get("model") != name:
+        return ""
+    given = [context.params.get(str(each.name)) for each in context.command.params if isinstance(each, click.Argument)]
+    words = [word for each in given for word in (each if isinstance(each, tuple) else [each]) if word]
+    endings = (*MODEL_FILES, *MODEL_FOLDERS)
+    found = next((word for word in words if word.rstrip("/").lower().endswith(endings) and os.path.exists(word)), None)
+    return f"; MODEL is the first argument, and {found} is not the first" if found else ""
 
 
 def output_in_folder(context: click.Context, _option: click.Parameter, output: str) -> str:
@@ -257,6 +275,21 @@ def _named(stream: str) -> Iterator[None]:
         yield
     except OSError as failure:
         failure.filename = stream
+        raise
+
+
+@contextmanager
+def naming_failures(name: str, ways: Mapping[str, Note] | None = None) -> Iterator[None]:
+    """Make an error without a path name the program, and errors of the codes in `ways` name a way out."""
+    from miltext.diagnostics import MiltextError
+
+    try:
+        yield
+    except MiltextError as failure:
+        failure.path = failure.path or name
+        first = failure.diagnostics[0]
+        if ways and first.code in ways:
+            failure.diagnostics[0] = first._replace(notes=(*first.notes, ways[first.code]))
         raise
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,17 +35,20 @@ HEADINGS = ("name", "type", "shape", "bytes", "offset", "digest")
 def command(model: str, nested: str | None, save: str | None) -> None:
     """List MODEL's weights: name, type, shape, bytes, offset in the weight file, and SHA-256 of type and data.
 
-    The offset of a weight in the program itself is `-`. Saved bf16 and fp8 arrays contain bit patterns, and each
-    element of a sub-byte type is one byte.
+    A draft is completed first. The offset of a weight in the program itself, or in an array file, is `-`. Saved bf16
+    and fp8 arrays contain bit patterns, and each element of a sub-byte type is one byte.
     """
+    from miltext.drafting.programs import array_files, completed
     from miltext.models.outputs import check_place
 
-    weights = load_model(model, nested).weights
+    source = load_model(model, nested)
+    whole, arrays = completed(source), array_files(source)
+    weights = whole.weights
     if save is not None:
         check_place(save, model)
     entries = weights.entries
     with Progress("reading weights", lambda: sum(weight.size for weight in entries.values())) as progress:
-        records = [_record(weights, name, weight, progress) for name, weight in entries.items()]
+        records = [_record(weights, name, weight, progress, arrays) for name, weight in entries.items()]
     if not asks_json():
         write_text("-", [f"{line}\n" for line in _table(records)])
     files = {} if save is None else save_arrays(weights, Path(save))
@@ -53,15 +56,18 @@ def command(model: str, nested: str | None, save: str | None) -> None:
         write_json({"weights": [{**each, "saved": files.get(each["name"])} for each in records]})
 
 
-def _record(weights: Weights, name: str, weight: Weight, progress: Progress) -> Record:
-    """Return the facts about a weight; without `file` and `offset` if it is in the program itself."""
+def _record(weights: Weights, name: str, weight: Weight, progress: Progress, arrays: Mapping[str, str]) -> Record:
+    """Return the facts about a weight; without `file` and `offset` if it is in the program itself, and without `offset`
+    if it is in an array file, by its name in `arrays`.
+    """
+    blob = None if name in arrays else weight.blob
     return {
         "name": name,
         "dtype": weight.dtype.name,
         "shape": list(weight.shape),
         "bytes": weight.size,
-        "file": weight.blob and weight.blob.fileName,
-        "offset": weight.blob and weight.blob.offset,
+        "file": arrays.get(name, blob and blob.fileName),
+        "offset": blob and blob.offset,
         "digest": weights.digest(weight, progress.add),
     }
 

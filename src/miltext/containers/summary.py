@@ -11,6 +11,7 @@ from miltext.compiled.stated import summary as stated_in
 from miltext.containers.bundle import BundleModel
 from miltext.diagnostics.dynamic import Json
 from miltext.files.contents import pipeline_of
+from miltext.parsing.lowering.left_out import array_named
 from miltext.pipelines.connections import OUTER, connections
 from miltext.pipelines.type_words import type_words
 from miltext.printing.printer import type_text
@@ -152,6 +153,8 @@ def _blob_files(model: Model, whole: Model) -> list[Summary]:
 
     offsets: dict[str, list[int]] = {}
     for held in blob_values(model.program):
+        if array_named(held.value) is not None:  # of a text: this array is in a file of its own
+            continue
         blob = held.value.blobFileValue
         offsets.setdefault(blob.fileName, []).append(blob.offset)
     used = used_sizes(each.program for each in _sharing(whole, model))

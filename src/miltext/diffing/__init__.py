@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from miltext.containers.sources import Source, model_of, require_source
 from miltext.diagnostics.arguments import checked
 from miltext.diffing.difference import Difference
 from miltext.diffing.pipelines import compare_others, compare_pipelines
-from miltext.diffing.programs import DiffSide, How, compare_programs
+from miltext.diffing.programs import DiffSide, How, changes_around, compare_programs
 from miltext.drafting.programs import completed
 from miltext.models.model import Model, Stage
 from miltext.schema.proto import Message
 from miltext.schema.proto.kinds import PROGRAM
+from miltext.schema.stamps import BUILD_INFO
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 __all__ = ["Difference", "diff"]
 
@@ -64,11 +66,31 @@ def diff(
     how = How(build_info, ignore_weights, progress)
     whole = [_opened(each) for each in (old, new)]
     if all(isinstance(each, Model) and each.is_pipeline for each in whole):
-        return compare_pipelines(whole[0], whole[1], how)
+        return _with_tools(compare_pipelines(whole[0], whole[1], how), whole, how)
     if not any(_is_read(each) for each in whole):
         return compare_others(Stage("", whole[0]), Stage("", whole[1]), how)
     sides = [_side(each, name) for each, name in zip(whole, ("old", "new"), strict=True)]
-    return compare_programs(sides[0], sides[1], how)
+    return _with_tools(compare_programs(sides[0], sides[1], how), [each.model or each.source for each in sides], how)
+
+
+def _with_tools(found: Difference, whole: Sequence[Model | Message], how: How) -> Difference:
+    """Return a difference that knows whether facts about tools differ, if there are no other differences.
+
+    A compiled model and its source always differ in them, which is not reported.
+    """
+    old, new = whole
+    models = (old, new) if isinstance(old, Model) and isinstance(new, Model) else None
+    if how.build_info or not found.same or (models and models[0].is_compiled != models[1].is_compiled):
+        return found
+    differ = [_stamp(each) for each in _programs(old)] != [_stamp(each) for each in _programs(new)]
+    if models:
+        differ = differ or bool(changes_around(*models, how._replace(build_info=True)))
+    return replace(found, _left_out=differ)
+
+
+def _programs(source: Model | Message) -> list[Any]:
+    """Return the programs of a model, or a Program itself."""
+    return [stage.model.program for stage in source.programs()] if isinstance(source, Model) else [source]
 
 
 def _is_read(source: Model | Message) -> bool:
@@ -87,3 +109,9 @@ def _side(source: Model | Message, name: str) -> DiffSide:
         return DiffSide(name, source, None)
     chosen = completed(source.select(None))
     return DiffSide(chosen.name, chosen if chosen.kind == "mil" else source, chosen)
+
+
+def _stamp(program: Message) -> bytes | None:
+    """Return the facts about tools in a Program, as bytes: Programs may be of different pools."""
+    attributes: Any = program.attributes  # type: ignore[attr-defined]
+    return attributes[BUILD_INFO].SerializeToString(deterministic=True) if BUILD_INFO in attributes else None

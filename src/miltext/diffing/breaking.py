@@ -8,6 +8,7 @@ from miltext.descriptions.labels import labels_of
 from miltext.diffing.difference import Difference
 from miltext.diffing.ports import MAIN, ports_of, surface_of
 from miltext.diffing.structure import Change
+from miltext.drafting.programs import outlined
 from miltext.files.other_kinds import CLASSES, LABELS, classes_in, labels_in
 from miltext.models.model import Stage
 from miltext.schema.features import PREDICTIONS
@@ -63,8 +64,10 @@ def breaking(old: Model, new: Model) -> Difference:
     """Return only the changes between two models that break callers of the old one.
 
     Inputs and outputs are compared by the descriptions. If only one has a description, the programs are compared
-    instead, with a note, and it is unknown whether there are further changes. Raise ParseError.
+    instead, with a note, and it is unknown whether there are further changes. A draft is completed first. Raise
+    ParseError.
     """
+    old, new = (outlined(each) if each.kind == "mil" else each for each in (old, new))
     has = [each.description is not None for each in (old, new)]
     surfaces = [surface_of(each, all(has)) for each in (old, new)]
     notes = [*_unread(old), *_unread(new)]

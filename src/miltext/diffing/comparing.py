@@ -72,7 +72,8 @@ _ORDER = ("operation", "argument", "attribute", "type", "outputs", "blocks")
 class ProgramComparison:
     """Compares two programs whose functions are paired.
 
-    `different` collects the operations of the new program that differ from their partners, or whose weights differ;
+    `different` collects the operations of the new program that differ from their partners, or whose weights differ, and
+    `equal` those that still have the same numbers;
     `consequences` are the rules for differences that follow from others.
     """
 
@@ -85,6 +86,7 @@ class ProgramComparison:
         self._spelling = values.spelling
         self._exact = ExactData(old, new)
         self.different: set[Op] = set()
+        self.equal: set[Op] = set()
         self._owners: dict[int, Sides] = {}  # the operations that have changed weights, by the places of these
 
     def program(self, ignored: str | None) -> list[Change]:
@@ -329,6 +331,8 @@ class ProgramComparison:
             changes += self._types(a, b)
         if changes or len(self._values.changed) > weights:
             self.different.add(b)
+        if not changes and all(each.follows is not None for each in self._values.changed[weights:]):
+            self.equal.add(b)
         self._owners |= dict.fromkeys(range(weights, len(self._values.changed)), (a, b))
         if len(a.blocks) != len(b.blocks):
             changes.append(Change("blocks", "", str(len(a.blocks)), str(len(b.blocks))))

@@ -31,7 +31,7 @@ from miltext.schema.types import TensorType
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from miltext.diffing.inferred import InferredGraph, ResizedGraph
     from miltext.diffing.partners import Partners
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from miltext.pairing.keyed import KeyedGraph
     from miltext.pairing.pairing import PairedFunction
     from miltext.schema.types import Type
+
+MOST = 256
+"""The most values between which added or removed operations are looked for; what is further apart is a cause."""
 
 _NUMBERS = re.compile(r"\d+")
 
@@ -96,15 +99,7 @@ class Consequences:
         if op.is_constant:
             found = (self._precision(user) for value in op.outputs for user in value.users)
             return next((each for each in found if each is not None), None)
-        partner = self.partners.ops.get(op)
-        if partner is None:
-            return None
-        pairs = [
-            pair
-            for parameter, operands in op.inputs.items()
-            for pair in zip(partner.inputs.get(parameter, ()), operands, strict=False)
-        ]
-        for old, new in pairs:
+        for old, new in self._operand_pairs(op):
             if not isinstance(old, Value) or not isinstance(new, Value) or new.is_constant:
                 continue
             dtypes = _dtypes(old.type, new.type)
@@ -146,13 +141,13 @@ class Consequences:
         return label(alone) if alone is not None else ""
 
     def _sources(self, value: Value, is_alone: Callable[[Op], bool]) -> set[Value]:
-        """Return a value, and the values behind operations that are in one program alone, without constants."""
+        """Return a value, and the nearest MOST values behind operations of one program alone, without constants."""
         found: set[Value] = set()
         todo = [value]
         while todo:
             value = todo.pop()
             maker = value.maker
-            if value not in found and not (maker and maker.is_constant):
+            if len(found) < MOST and value not in found and not (maker and maker.is_constant):
                 found.add(value)
                 todo += maker.used() if maker and is_alone(maker) else ()
         return found
@@ -274,13 +269,25 @@ class Consequences:
             retyped = [value for value in op.outputs if is_added or self._is_retyped(value)]
             if retyped and not op.is_constant:
                 inner_outputs = [value for inner in op.blocks for value in inner.outputs]
-                cause = next((found[value] for value in (*op.used(), *inner_outputs) if value in found), label(op))
+                known = next((found[value] for value in (*op.used(), *inner_outputs) if value in found), "")
+                cause = known or self._rewired(op) or label(op)
                 found.update(dict.fromkeys(retyped, cause))
 
     def retyped_inputs(self) -> set[Value]:
         """Return the inputs of functions that have another type in the new program."""
         inputs = (value for function in self._new.functions.values() for value in function.inputs)
         return {value for value in inputs if self._is_retyped(value)}
+
+    def _rewired(self, op: Op) -> str:
+        """Return the added or removed operation for which an operation takes another value."""
+        pairs = (pair for pair in self._operand_pairs(op) if not self._is_same(*pair))
+        return next((cause for pair in pairs if (cause := self._between(*pair))), "")
+
+    def _operand_pairs(self, op: Op) -> Iterator[tuple[Operand, Operand]]:
+        """Yield the arguments at the same places of an operation's partner and of the operation."""
+        partner = self.partners.ops.get(op)
+        for parameter, operands in op.inputs.items() if partner is not None else ():
+            yield from zip(partner.inputs.get(parameter, ()), operands, strict=False)  # type: ignore[union-attr]
 
     def _is_retyped(self, value: Value) -> bool:
         partner = self.partners.values.get(value)

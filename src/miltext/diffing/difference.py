@@ -18,7 +18,7 @@ from miltext.diffing.structure import (
     ModelDifference,
     WeightDifference,
 )
-from miltext.diffing.telling import VERDICTS, count_line, counts, model_title
+from miltext.diffing.telling import LEFT_OUT, VERDICTS, count_line, counts, model_title
 from miltext.diffing.text import render_text
 from miltext.diffing.unified import Line, draft_lines, lines, render_unified
 
@@ -53,6 +53,7 @@ class Difference:
     models: tuple[ModelDifference, ...] = ()
     breaking: bool = False
     summary: DiffSummary = field(default_factory=DiffSummary)
+    _left_out: bool = field(default=False, repr=False, compare=False)
     _texts: Texts | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
@@ -77,8 +78,8 @@ class Difference:
 
     @property
     def verdict(self) -> str:
-        """The sentence for a Difference without differences."""
-        return VERDICTS.get((self.breaking, self.same), "")
+        """The sentence for a Difference without differences; it names differences that were left out."""
+        return VERDICTS.get((self.breaking, self.same), "") + (LEFT_OUT if self._left_out and self.same else "")
 
     @property
     def added(self) -> tuple[FunctionDifference, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
+from miltext.checking.inference.operands import read_value
 from miltext.checking.inference.program import UNDEFINED, Inference, Walk
 from miltext.checking.inference.reading import StatedGraph
 from miltext.checking.resizing.cuts import cuts_of
@@ -18,7 +19,7 @@ from miltext.checking.resizing.resizing import PLAIN
 from miltext.diagnostics import MiltextError
 from miltext.ir.parts import Op, Value, literal_of
 from miltext.schema.dtypes import BY_NAME
-from miltext.schema.types import TensorType
+from miltext.schema.types import TensorType, read_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,18 +47,14 @@ class InferredGraph(Walk):
     """
 
     def __init__(self, graph: KeyedGraph) -> None:
-        super().__init__(StatedGraph(graph.message))
+        super().__init__(StatedGraph(graph.message, graph))
         self.contents = graph.contents
-        self.own: dict[Op, Op] = dict(zip(self.graph.walk(), graph.walk(), strict=True))
-        self._stated: dict[Value, Value] = {}
-        for name, function in graph.functions.items():
-            self._stated.update(zip(function.defined(), self.graph.functions[name].defined(), strict=True))
         self._inferences: dict[Op, Inference] = {}
         self._given: dict[Value, Type] = {}
 
     def operation(self, op: Op, path: Path) -> None:
         super().operation(op, path)
-        self._inferences[self.own[op]] = self.found[-1]
+        self._inferences[op] = self.found[-1]
 
     def block(self, block: Block, path: Path, given: Sequence[Operand] = ()) -> NestedBlock:
         self._given.update((value, each.type) for value, each in zip(block.inputs, given, strict=False))
@@ -65,7 +62,7 @@ class InferredGraph(Walk):
 
     def type(self, value: Value) -> Type:
         """Return the declared type of a value."""
-        return self.graph.type(self._stated[value])
+        return self.graph.type(value)
 
     def arguments(self, op: Op) -> Mapping[str, Sequence[Operand]]:
         """Return the operands of an operation."""
@@ -81,7 +78,7 @@ class InferredGraph(Walk):
     def is_given(self, value: Value) -> bool:
         """Return whether the declared type of a block's input is exactly the type of its argument."""
         declared = self.type(value)
-        return declared is not None and self._given.get(self._stated[value]) == declared
+        return declared is not None and self._given.get(value) == declared
 
 
 class ResizedGraph(InferredGraph):
@@ -97,7 +94,6 @@ class ResizedGraph(InferredGraph):
         self._contents = old.contents, graph.contents
         self._partners = partners
         self._following = Following()
-        self._keyed = {stated: value for value, stated in self._stated.items()}
         self.followed: set[Argument] = set()
 
     def enter(self, block: Block, path: Path) -> None:
@@ -106,10 +102,9 @@ class ResizedGraph(InferredGraph):
             self._note(value, None, {})
 
     def operation(self, op: Op, path: Path) -> None:
-        own = self.own[op]
-        partner = self._partners.ops.get(own)
-        if partner is not None and partner.type == own.type in RULES:
-            self._follow(op, own, partner)
+        partner = self._partners.ops.get(op)
+        if partner is not None and partner.type == op.type in RULES:
+            self._follow(op, partner)
         super().operation(op, path)
         if op.type != "const":
             captured = [self.known[value] for value in op.captured() if value in self.known] if op.blocks else []
@@ -125,22 +120,22 @@ class ResizedGraph(InferredGraph):
     ) -> None:
         made = self.known[value]
         if made is not UNDEFINED:
-            self._following.note(made, self._was(self._keyed[value]), op_type, operands, captured)
+            self._following.note(made, self._was(value), op_type, operands, captured)
 
     def _was(self, value: Value) -> Type:
         """Return the old type of a value, or its own if the old program does not have it."""
         partner = self._partners.values.get(value)
         return self.type(value) if partner is None else self._old.type(partner)
 
-    def _follow(self, op: Op, own: Op, partner: Op) -> None:
+    def _follow(self, op: Op, partner: Op) -> None:
         """Find the arguments of an operation that `reshape` would make from those of its partner."""
-        changed = {(name, place) for each in own.inputs for _, name, place in self.changed(own, partner, each)}
+        changed = {(name, place) for each in op.inputs for _, name, place in self.changed(op, partner, each)}
         if not changed or not partner.outputs:
             return
         operands = {name: [*several] for name, several in self.operands(op).items()}
         old = self._old.arguments(partner)
         if ("end", 0) in changed and self._is_to_the_end(op.type, operands, old):
-            self.followed.add((own, "end", 0))
+            self.followed.add((op, "end", 0))
         for name, at in changed:
             operands[name][at] = old[name][at]
 
@@ -153,8 +148,8 @@ class ResizedGraph(InferredGraph):
         stated = self._old.type(partner.outputs[0])
         for each in self._following.follow(op.type, operands, stated, array, cuts):
             place = each.parameter, each.place
-            if each.elements is not None and place in changed and self._is_made(own.inputs[place[0]][place[1]], each):
-                self.followed.add((own, *place))
+            if each.elements is not None and place in changed and self._is_made(op.inputs[place[0]][place[1]], each):
+                self.followed.add((op, *place))
 
     def _is_to_the_end(self, op_type: str, new: Operands, old: Operands) -> bool:
         """Return whether the ends of a slice differ only where a mask makes them unread, and state sizes of `x`."""
@@ -185,6 +180,12 @@ class ResizedGraph(InferredGraph):
 
     def _is_made(self, operand: GraphOperand, follow: Follow) -> bool:
         """Return whether a constant has exactly the elements that were computed for it."""
+        held, row = literal_of(operand), follow.elements
+        if held is not None and isinstance(row, list) and all(type(each) is int for each in row):
+            stated = read_type(held.type)
+            is_whole = isinstance(stated, TensorType) and stated.shape == follow.shape and stated.dtype == "int32"
+            if is_whole and isinstance(read := read_value(held, stated), tuple):
+                return read == (*row,)
         import numpy as np
 
         array = self._array(1, operand)

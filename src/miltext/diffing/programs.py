@@ -81,7 +81,7 @@ def _compared(old: DiffSide, new: DiffSide, how: How) -> Difference:
     notes, weights = (*_notes(a), *_notes(b)), comparison.weights()
     found = tuple(changes), tuple(functions), weights
     differs = any(found[:2]) or weights.changed
-    summary = summarize(comparison, pairs, functions, (a.model, b.model)) if differs else DiffSummary()
+    summary = summarize(comparison, pairs, functions, changes, (a.model, b.model)) if differs else DiffSummary()
     return Difference(a.name, b.name, notes, *found, complete, summary=summary, _texts=texts)
 
 

@@ -23,8 +23,8 @@ def output_reach(
     """Return the names of outputs of functions in both programs, by whether they may have other numbers.
 
     `different` are the operations of the new program that compute something else than their partners, and `retyped`
-    the inputs with another type. A reached value reaches every operation that takes it, and each state that this
-    operation may write.
+    the inputs with another type. A constant of one program alone shows in its users. A reached value reaches every
+    operation that takes it, and each state that this operation may write.
     """
     both = [(pair.old, pair.new) for pair in pairs if pair.old and pair.new]
     found = OutputReach((), ())
@@ -50,8 +50,9 @@ def _reached(
     while changes:  # a state that is written late is read early by the next prediction
         states = {value for value in found if value.is_state}
         for op in block:
-            own = {op, *op.walk()}
-            if not found.isdisjoint(op.used()) or not own.isdisjoint(different) or not own <= partners.ops.keys():
+            own = (op, *op.walk()) if op.blocks else (op,)
+            differs = any(each in different or not (each in partners.ops or each.is_constant) for each in own)
+            if differs or not found.isdisjoint(op.used() if op.blocks else op.operands):
                 found.update(op.outputs)
                 found.update(written(op))
         changes = states != {value for value in found if value.is_state}

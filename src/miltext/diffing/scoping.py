@@ -27,7 +27,8 @@ def with_scopes(operations: Sequence[OperationDifference], old: Block, new: Bloc
     causes = [each for each in operations if not isinstance(each, ChangedOperation) or not each.follows]
     if len(causes) <= FEW:
         return [*operations]
-    sides = scopes_of(old), scopes_of(new)
+    is_removed = any(isinstance(each, RemovedOperation) for each in operations)
+    sides = scopes_of(old) if is_removed else [], scopes_of(new)
     return [replace(each, scope=sides[not isinstance(each, RemovedOperation)][_place(each)]) for each in operations]
 
 

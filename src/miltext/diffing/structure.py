@@ -39,7 +39,8 @@ class Consequence:
     """The reason why a difference follows from another one: the rule's kind, and the name of the first difference.
 
     `kind` is of the table in `miltext.diffing.consequences`. `cause` is the name of an input or an operation of the new
-    program, or of a removed operation; it is empty where all added and removed operations are the cause.
+    program, or of a removed operation; it is empty where all added and removed operations are the cause, and `equal
+    numbers` for a weight in another form.
     """
 
     kind: str
@@ -324,10 +325,12 @@ class OutputReach:
 class DiffSummary:
     """The facts that matter first.
 
-    `breaks` are the changes that break callers, as from `miltext.diffing.breaking`, None if they are unknown. `added`
-    and `removed` are the numbers of operations by type, without constants.
+    `interface` names the changed functions, inputs, outputs and states. `breaks` are the changes that break callers, as
+    from `miltext.diffing.breaking`, None if they are unknown. `added` and `removed` are the numbers of operations by
+    type, without constants.
     """
 
+    interface: tuple[str, ...] = ()
     breaks: tuple[Change, ...] | None = None
     added: dict[str, int] = field(default_factory=dict)
     removed: dict[str, int] = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -11,31 +12,64 @@ from miltext.diffing.structure import DiffSummary
 from miltext.diffing.weight_sizes import weight_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from miltext.diffing.comparing import ProgramComparison
     from miltext.diffing.structure import Change, FunctionDifference, UnpairedOperation
     from miltext.models.model import Model
     from miltext.pairing.pairing import PairedFunction
 
+_PARTS = ("opset", "input", "inputs", "outputs")
+"""The kinds of changes of a function's interface."""
+
+_FEATURE = re.compile(r"(?:functions\[[^]]*\]\.)?(input|output|state|trainingInput)\[(.*?)\]")
+"""The beginning of the path of a feature's field in a description."""
+
 
 def summarize(
     comparison: ProgramComparison,
     pairs: Sequence[PairedFunction],
-    functions: Iterable[FunctionDifference],
+    functions: Sequence[FunctionDifference],
+    changes: Iterable[Change],
     models: tuple[Model | None, Model | None],
 ) -> DiffSummary:
-    """Return the summary of a comparison; `models` are the models around the programs, if there are any."""
+    """Return the summary of a comparison: of its `functions`, and of the `changes` of the models around the programs.
+
+    `models` are these models, if there are any.
+    """
     blocks = [each for function in functions for block in function.blocks for each in block.walk()]
     partners = comparison.consequences.partners
     retyped = comparison.consequences.retyped_inputs()
+    interface = [*_of_functions(functions), *_of_descriptions(changes)]
     return DiffSummary(
+        tuple(dict.fromkeys(interface)),
         _breaks(*models),
         _kinds(each for block in blocks for each in block.added),
         _kinds(each for block in blocks for each in block.removed),
         weight_sizes(comparison.old, comparison.new, partners.ops, comparison.forms),
-        output_reach(pairs, partners, comparison.different, retyped),
+        output_reach(pairs, partners, comparison.different - comparison.equal, retyped),
     )
+
+
+def _of_functions(functions: Iterable[FunctionDifference]) -> Iterator[str]:
+    """Yield the changed parts of the interface of functions: `function f`, `input x`, `output y`, `opset`."""
+    for function in functions:
+        if function.status != "changed" or function.name != function.old_name:
+            yield f"function {function.name}"
+        outer = [*function.renamed, *(each for block in function.blocks for each in block.renamed)]
+        yield from (f"{each.kind} {each.new}" for each in outer if each.kind in ("input", "output"))
+        own = [*function.changes, *(each for block in function.blocks for each in block.changes)]
+        for change in own:
+            if change.kind in _PARTS and change.follows is None:
+                yield f"{change.kind} {change.name}".rstrip()
+
+
+def _of_descriptions(changes: Iterable[Change]) -> Iterator[str]:
+    """Yield the changed features of descriptions: `input image`."""
+    for change in changes:
+        match = _FEATURE.match(change.name) if change.kind == "description" and change.follows is None else None
+        if match is not None:
+            yield f"{match[1]} {match[2]}"
 
 
 def _breaks(old: Model | None, new: Model | None) -> tuple[Change, ...] | None:

@@ -41,6 +41,9 @@ VERDICTS = {
 same.
 """
 
+LEFT_OUT = " (facts about tools differ, and are left out: --build-info)"
+"""The end of that line for two models whose tools or dates differ."""
+
 USES = 3
 """Number of arguments named among the users of a constant."""
 
@@ -56,6 +59,9 @@ def summary_lines(summary: DiffSummary) -> Iterator[str]:
     if summary.breaks:
         named = [f"{change.kind} {change.name}".rstrip() for change in summary.breaks]
         yield f"interface: breaks callers: {_first(named)}"
+    elif summary.interface:
+        verdict = "" if summary.breaks is None else "; breaks no callers"
+        yield f"interface: {_first(summary.interface)}{verdict}"
     if summary.added or summary.removed:
         kinds = [f"+{count} {kind}" for kind, count in summary.added.items()]
         kinds += [f"-{count} {kind}" for kind, count in summary.removed.items()]
@@ -120,7 +126,7 @@ KIND_NOUNS = {
     "name": "name",
     "constant": "constant",
     "place": "place",
-    "weight": "form",
+    "weight": "weight",
     "description": "field",
 }
 """The nouns of the kinds of consequences."""

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diffing.spelling import SHOWN, Spelling
-from miltext.diffing.structure import Change, TensorDistance, WeightChange, WeightDifference, WeightPlace
+from miltext.diffing.structure import Change, Consequence, TensorDistance, WeightChange, WeightDifference, WeightPlace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +85,10 @@ class Values:
         old, new = tensors
         apart = None if old is None or new is None else measure(old, new)
         self.kinds.append("")
-        self.changed.append(WeightChange(*where, "val", self.spelling.type(output), None, None, apart, *forms))
+        is_equal = apart is not None and not apart.changed
+        follows = Consequence("weight", "equal numbers") if is_equal else None
+        type_text = self.spelling.type(output)
+        self.changed.append(WeightChange(*where, "val", type_text, None, None, apart, *forms, follows=follows))
 
     def same(self, a: Value, b: Value) -> bool:
         """Return whether two Values have the same contents."""

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from miltext.ir.parts import Op
     from miltext.pairing.keyed import KeyedGraph
 
-LEAST = 64
-"""The least bytes of a message with the numbers of a weight; shorter ones are parameters."""
+LEAST = 256
+"""The least bytes of a literal that counts as a weight; shorter ones are parameters."""
 
 Holders: TypeAlias = "dict[Op, dict[Hashable, int]]"
 """The bytes of each weight by an identity, by the operation that it belongs to."""
@@ -57,6 +57,8 @@ def _holders(graph: KeyedGraph) -> Holders:
     """Return the bytes of weights by the constant that an operation takes, or by the operation itself."""
     found: Holders = {}
     for op in graph.walk():
+        if not graph.facts[op].weighty and op.message.ByteSize() < LEAST:
+            continue
         sizes = dict(_sizes(op))
         for holder in _whole(op) if sizes else ():
             found.setdefault(holder, {}).update(sizes)

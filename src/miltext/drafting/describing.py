@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from miltext.containers.sources import Source, model_of
 from miltext.descriptions.model_texts import updated_description
-from miltext.drafting.programs import of_completed
+from miltext.drafting.programs import of_completed, with_named_arrays
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
@@ -32,7 +32,7 @@ def describe(model: Source) -> str:
     Example:
         toml = miltext.describe("Model.mlpackage")
     """
-    return of_completed(model_of(model), lambda whole: whole.description_text)
+    return of_completed(model_of(model), lambda whole: whole.description_text, with_named_arrays)
 
 
 def update(model: Model, text: str, path: str) -> str:
@@ -40,4 +40,4 @@ def update(model: Model, text: str, path: str) -> str:
 
     Raise ModelError, besides the errors of `describe`, for a text other than a description, or with mistakes.
     """
-    return of_completed(model, lambda whole: updated_description(whole, text, path))
+    return of_completed(model, lambda whole: updated_description(whole, text, path), with_named_arrays)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.building import editing
 from miltext.building.choices import BuildChoices, WriteOptions
+from miltext.checking.moved_texts import require_arrays
 from miltext.containers.programs import TextModel
 from miltext.containers.sources import Source, model_of
 from miltext.descriptions.ranges import read_ranges
@@ -257,6 +258,7 @@ def edited(
     source = TextModel(made, chosen.name, chosen.path if chosen.kind == "mil" else None)
     source.model_path = chosen.model_path
     if is_text:
+        require_arrays(source.text, output, chosen.name, chosen.model_path)
         write_file(output, [source.text.encode()], replace=options.force)
         return Written(source, [])
     original = None if whole.kind in WHOLE else whole

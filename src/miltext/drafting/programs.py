@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from miltext.containers.programs import TextModel
 from miltext.containers.sources import Source, model_of, require_source
-from miltext.diagnostics import ParseError
-from miltext.schema.proto import Message
+from miltext.diagnostics import ParseError, codes
+from miltext.parsing.lowering.left_out import NamingArrays, array_named
+from miltext.parsing.parser import lower
+from miltext.schema.proto import Message, Program
+from miltext.syntax.names import ARRAYS
 
 if TYPE_CHECKING:
     from miltext.drafting.draft import Draft
@@ -46,31 +51,106 @@ def program_of(source: Source) -> Message:
     return of_completed(model_of(source).select(None), lambda whole: whole.program)
 
 
-def of_completed(model: Model, asked: Callable[[Model], Result]) -> Result:
-    """Return a fact of a model; complete a draft first."""
+def of_completed(
+    model: Model, asked: Callable[[Model], Result], arrays: Callable[[TextModel], TextModel] | None = None
+) -> Result:
+    """Return a fact of a model; complete a draft first.
+
+    A text that names arrays in files is first replaced by what `arrays` makes of it; without `arrays`, it has no
+    Program. Errors have places in the text of the model.
+    """
     try:
         return asked(model)
     except ParseError as failure:
-        draft = _draft_behind(failure, model)
+        draft = draft_behind(failure, model, with_arrays=arrays is not None)
     whole = draft.model
     with draft.relocating():
-        return asked(whole)
+        return asked(whole if arrays is None or not names_arrays(whole) else arrays(whole))
 
 
 def completed(model: Model) -> Model:
-    """Return a model whose program can be read: the model itself, or for a draft the completed text."""
-    try:
-        _ = model.program
-    except ParseError as failure:
-        return _draft_behind(failure, model).model
+    """Return a model whose program can be read: the model itself, or for a draft the completed text.
+
+    Arrays that a text names are in a weight file, which lasts as long as the model. Raise ParseError and ModelError.
+    """
+    return of_completed(model, _once_read, with_stored_arrays)
+
+
+def with_program(model: Model) -> Model:
+    """Return a model whose program can be read, as `completed` does, but refuse a text that names arrays in files.
+
+    Raise ParseError and ModelError.
+    """
+    return of_completed(model, _once_read)
+
+
+def outlined(model: Model) -> Model:
+    """Return a model whose program can be read, as `completed` does, but without the numbers of arrays.
+
+    A value in an array file names the array, as `array_named` reads it. Raise ParseError and ModelError.
+    """
+    return of_completed(model, _once_read, with_named_arrays)
+
+
+def _once_read(model: Model) -> Model:
+    _ = model.program
     return model
 
 
-def _draft_behind(failure: ParseError, model: Model) -> Draft:
-    """Return the draft that a text is; raise the failure for any other text."""
+def draft_behind(failure: ParseError, model: Model, *, with_arrays: bool = True) -> Draft:
+    """Return the draft that a text is, or the text that names arrays in files; raise the failure for any other text."""
     from miltext.drafting.draft import Draft
 
-    draft = Draft.behind(failure, model)
+    has_arrays = with_arrays and failure.diagnostics[0].code == codes.VALUE_IN_ARRAY_FILE
+    draft = Draft.of(model) if has_arrays and model.kind == "mil" else Draft.behind(failure, model)
     if draft is None:
         raise failure
     return draft
+
+
+# ---- arrays in files
+
+
+def names_arrays(model: Model) -> bool:
+    """Return whether a model is a text that names arrays in files."""
+    return model.kind == "mil" and any(word in (model.text or "") for word in ARRAYS)
+
+
+def with_stored_arrays(whole: TextModel, weights: Path | None = None) -> TextModel:
+    """Return a text whose program has the arrays that it names in a weight file, in a folder that lasts as long.
+
+    Other weight files are copied, from the folder `weights` or the text's own. Raise ParseError and ModelError.
+    """
+    from tempfile import TemporaryDirectory
+
+    from miltext.building.build import store
+    from miltext.containers.opening import load
+
+    made = TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True)  # Windows keeps mapped files
+    path = Path(made.name) / "model.mlmodel"
+    store(whole, path, weights)
+    model = _with_program(whole, load(path).program)
+    model.model_path = path.parent
+    model.keeps = made
+    return model
+
+
+def with_named_arrays(whole: TextModel) -> TextModel:
+    """Return a text whose program has the names of arrays in place of their values. Raise ParseError."""
+    return _with_program(whole, Program.FromString(lower(whole.text, whole.name, NamingArrays())))
+
+
+def array_files(model: Model) -> dict[str, str]:
+    """Return the files of the arrays that the text of a model names, by the names of the weights."""
+    if not names_arrays(model):
+        return {}
+    named = {name: array_named(weight.value) for name, weight in outlined(model).weights.entries.items()}
+    return {name: reference.file for name, reference in named.items() if reference is not None}
+
+
+def _with_program(whole: TextModel, program: Program) -> TextModel:
+    """Return a text with a program that was read in another way."""
+    model = TextModel(whole.text.encode(), whole.name, whole.path)
+    model.model_path = whole.model_path
+    model.program = program
+    return model

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from miltext.containers.sources import Source, model_of
 from miltext.diagnostics.arguments import checked
-from miltext.drafting.programs import of_completed, of_source
+from miltext.drafting.programs import completed, of_source
 from miltext.printing import printing
 
 if TYPE_CHECKING:
@@ -33,4 +33,6 @@ def weights(source: Source, *, model: str | int | None = None) -> Weights:
     Example:
         largest = max(miltext.weights("Model.mlpackage").entries.values(), key=lambda weight: weight.size)
     """
-    return of_completed(model_of(source).select(model), lambda whole: whole.weights)
+    whole = completed(model_of(source).select(model))
+    whole.weights.keeps = whole.keeps
+    return whole.weights

@@ -7,7 +7,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, located
@@ -16,7 +15,8 @@ from miltext.checking.inference.reading import StatedGraph
 from miltext.checking.programs import verify
 from miltext.checking.verifier import Checked
 from miltext.containers.sources import model_of
-from miltext.diagnostics import Diagnostic, MiltextError, ParseError, PrintError, codes
+from miltext.diagnostics import Diagnostic, MiltextError, ParseError, PrintError
+from miltext.drafting.programs import draft_behind, names_arrays, with_stored_arrays
 from miltext.parsing.parser import parse, parse_tree
 from miltext.schema.wire import wire_of
 from miltext.syntax.gc_pause import gc_paused
@@ -133,40 +133,14 @@ def opened(subject: Source | Subject, weights: str | os.PathLike[str] | None = N
 
 
 def _of_model(model: Model, folder: Path | None) -> Subject:
+    """Return a model's program to run; the arrays that a text names are in a weight file that lasts as long."""
     try:
-        program = model.program
+        return Subject(model.program, folder or model.model_path, model)
     except ParseError as failure:
-        from miltext.drafting.draft import Draft
-
-        is_stored = failure.diagnostics[0].code == codes.VALUE_IN_ARRAY_FILE
-        draft = Draft.of(model) if is_stored else Draft.behind(failure, model)
-        if draft is None:
-            raise
-        return _of_draft(draft, model, folder)
-    return Subject(program, folder or model.model_path, model)
-
-
-def _of_draft(draft: Draft, model: Model, folder: Path | None) -> Subject:
-    """Return a draft after its completion; the arrays that it names are stored in a weight file that lasts as long."""
+        draft = draft_behind(failure, model)
     whole = draft.model
     with draft.relocating():
-        try:
+        if not names_arrays(whole):
             return Subject(whole.program, folder or model.model_path, model, draft)
-        except ParseError as failure:
-            if failure.diagnostics[0].code != codes.VALUE_IN_ARRAY_FILE:
-                raise
-            stored = _stored(whole, folder)
+        stored = with_stored_arrays(whole, folder)
     return Subject(stored.program, stored.model_path, model, draft, keeps=stored)
-
-
-def _stored(whole: Model, folder: Path | None) -> Model:
-    """Return a text as a model in a temporary folder, in which its arrays are stored."""
-    from miltext.building.build import store
-    from miltext.containers.opening import load
-
-    made = TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True)  # Windows keeps mapped files
-    path = Path(made.name) / "model.mlmodel"
-    store(whole, path, folder)
-    model = load(path)
-    model.keeps = made
-    return model

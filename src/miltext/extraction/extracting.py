@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.building.choices import BuildChoices, WriteOptions
-from miltext.checking.arrays import CODES as OF_ARRAYS
 from miltext.checking.left_out import program_of
-from miltext.checking.verifier import found_in
+from miltext.checking.moved_texts import require_arrays
 from miltext.containers.sources import Source, model_of
 from miltext.descriptions.sizes import spell_sizes
 from miltext.diagnostics import ModelError, ParseError, codes, warning
@@ -32,7 +31,7 @@ from miltext.schema.opsets import specification_of
 from miltext.syntax.editing import require_program
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.keywords import taking
-from miltext.syntax.names import ARRAYS, opset_text
+from miltext.syntax.names import opset_text
 from miltext.syntax.recursion import with_room
 from miltext.weight_files.model_weights import blob_values
 
@@ -172,13 +171,11 @@ def _part_text(source: Model, wanted: Wanted, function: str | None) -> tuple[str
 def _write_text(source: Model, wanted: Wanted, function: str | None, output: Path, force: bool) -> list[Diagnostic]:
     """Write the text of a part, and return the warnings.
 
-    Raise FileExistsError for an existing file, unless `force`; ParseError for arrays elsewhere.
+    Raise FileExistsError for an existing file, unless `force`; ModelError (MIL406) for arrays elsewhere.
     """
     check_output(str(output), "mil", str(source.path or "-"), force=force)
     text, reported = part_text(source, wanted.outputs, wanted.inputs, function=function)
-    missing = found_in(text, path=str(output)) if any(word in text for word in ARRAYS) else []
-    if found := [each for each in missing if each.code in OF_ARRAYS]:
-        raise ParseError(found, text=text, path=str(output))
+    require_arrays(text, output, source.name, source.model_path)
     write_file(output, [text.encode()], replace=force)
     return reported
 

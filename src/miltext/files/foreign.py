@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _CONVERT = "coremltools converts it to an .mlpackage: `coremltools.convert`"
+_OF_PYTORCH = "load it with PyTorch, and convert the model with `coremltools.convert`"
 
 
 class ForeignFormat(NamedTuple):
@@ -30,6 +31,8 @@ FORMATS = (
     ForeignFormat("an HDF5 file, as Keras writes it", b"\x89HDF\r\n\x1a\n", _CONVERT),
     ForeignFormat("a TensorFlow Lite model", b"TFL3", "convert the TensorFlow model that it was made from", 4),
     ForeignFormat("a GGUF file of llama.cpp", b"GGUF", "convert the PyTorch model that it was made from"),
+    ForeignFormat("a PyTorch file", b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.", _OF_PYTORCH),
+    ForeignFormat("a safetensors file", b'\0\0\0\0{"', 'a text names its arrays as `$safetensors("FILE", "KEY")`', 4),
     ForeignFormat(
         "an array of numpy", b"\x93NUMPY", 'a text names it as `$npy("FILE")`, and `miltext run` as an input'
     ),
@@ -41,10 +44,17 @@ FORMATS = (
 
 _ONNX = ForeignFormat("an ONNX model", b"", "convert the model that it was made from: coremltools no longer reads ONNX")
 
+_PYTORCH = ForeignFormat("a PyTorch file", b"/data.pkl", _OF_PYTORCH)
+"""A zip archive of `torch.save` or `torch.jit.save`, by the name of a file in it."""
+
+_ZIP = FORMATS[0]
+
 
 def refuse_foreign(data: bytes, name: str | Path) -> None:
     """Raise ModelError (MIL253) for the bytes of a file in another format; an ONNX model is known by its ending."""
     found = next((each for each in FORMATS if data.startswith(each.signature, each.offset)), None)
+    if found is _ZIP and _PYTORCH.signature in data:
+        found = _PYTORCH
     if str(name).lower().endswith(".onnx"):
         found = _ONNX
     if found is not None:

@@ -100,7 +100,7 @@ def _is_program(data: bytes) -> bool:
 
 
 _DIFFERENCE = re.compile(
-    rb"(?:# [^\n]*\n)*(?:--- [^\n]*\n\+\+\+ |no (?:difference|breaking change)\n|undecided: )",
+    rb"(?:# [^\n]*\n)*(?:--- [^\n]*\n\+\+\+ |no (?:difference|breaking change)(?: \([^\n]*\))?\n|undecided: )",
 )
 _NOTE = re.compile(rb"# [^\n]*(?:: | -> )")
 _COUNT = re.compile(

@@ -143,6 +143,18 @@ class BlockOperations:
         """Return whether text and name identify an operation: it has weights, or is not a constant."""
         return self.facts[index].grounded or self.facts[index].weighty
 
+    def is_next(self, index: int, other: int) -> bool:
+        """Return whether one of two operations takes a value of the other."""
+        return any(maker == other for _, maker, _ in self.makers[index]) or any(
+            maker == index for _, maker, _ in self.makers[other]
+        )
+
+    def part(self, index: int) -> None:
+        """Take the partner of an operation away."""
+        self.mates[index] = None
+        for value in self.ops[index].outputs:
+            self.graph.known_as.pop(value, None)
+
     def single(self, start: int = 0, stop: int | None = None) -> list[int]:
         """Return the unpaired operations, or those in a range."""
         return [index for index, mate in enumerate(self.mates[start:stop], start) if mate is None]

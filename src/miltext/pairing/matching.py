@@ -107,11 +107,35 @@ class _Matcher:
 
     def finish(self) -> list[Pair]:
         """Return the pairs, and assign new tokens to all other values."""
+        self._settle_repeats()
         for side in (self._a, self._b):
             for value in side.block.made():
                 if value not in side.graph.tokens:
                     side.graph.tokens[value] = self._keys.fresh()
         return self._pairs()
+
+    def _settle_repeats(self) -> None:
+        """Of equal operations one after the other, of which one program has fewer, pair those of the same name.
+
+        By structure, any of them may be the added or removed one.
+        """
+        for i, j in [*self._repeats(self._a, self._b)]:
+            self._match(i, j)
+        for j, i in [*self._repeats(self._b, self._a)]:
+            self._match(i, j)
+
+    def _repeats(self, side: BlockOperations, beside: BlockOperations) -> Iterator[Pair]:
+        """Yield an unpaired operation and the one of its name beside it, whose partner was next to it and is parted."""
+        single = side.single()
+        at = {names: place for place, names in enumerate(beside.names) if names} if single else {}
+        for own in single:
+            place = at.get(side.names[own])
+            mate = None if place is None else beside.mates[place]
+            if place is None or mate is None or not side.is_next(own, mate):
+                continue
+            if side.local(own, EXACT) == side.local(mate, EXACT) == beside.local(place, EXACT):
+                side.part(mate)
+                yield own, place
 
     def _pairs(self) -> list[Pair]:
         return [(i, j) for i, j in enumerate(self._a.mates) if j is not None]

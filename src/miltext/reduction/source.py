@@ -25,6 +25,7 @@ from miltext.schema.function_io import interfaces
 from miltext.schema.types import TensorType, read_type
 from miltext.schema.wire import wire_of
 from miltext.weight_files.model_weights import BlobFolder, LooseFolder, blob_values
+from miltext.weight_files.printing import inline_weights
 
 if TYPE_CHECKING:
     from miltext.containers.sources import Source
@@ -81,11 +82,14 @@ class OriginalModel:
         the warnings.
 
         With `is_bare`, metadata is removed. A text refers to the model's own weight files; with `alone`, it has copies
-        beside it. Raise OSError and ModelError as `miltext.build` does.
+        beside it. The arrays of a draft are in no such file, and become literals. Raise OSError and ModelError as
+        `miltext.build` does.
         """
         if path.suffix.lower() == ".mil":
             check_name(path, "mil")
-            write_file(path, [to_text(program).encode()], replace=force)
+            is_inline = not alone and self._subject.keeps is not None
+            written = inline_weights(program, self.folder) if is_inline else program
+            write_file(path, [to_text(written).encode()], replace=force)
             if alone:
                 self._copy_weights(program, path.parent)
             return []

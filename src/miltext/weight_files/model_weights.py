@@ -153,6 +153,7 @@ class Weights(Mapping[str, Any]):
     def __init__(self, program: Program, model_path: Path | None) -> None:
         self._program = program
         self._folder = BlobFolder(model_path)
+        self.keeps: object = None  # an object that must live as long: the temporary folder of the files
 
     def __repr__(self) -> str:
         first = [*self][:SHOWN]

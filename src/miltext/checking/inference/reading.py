@@ -72,11 +72,15 @@ class StatedGraph(Graph):
     """A graph, and the types and constants that its messages state, each read once.
 
     `stated` contains the types of values, `attributes` the constants in attributes of functions, blocks and operations,
-    and `inputs` the arguments of operations, with constants in place of literals.
+    and `inputs` the arguments of operations, with constants in place of literals. With `read`, a graph of the same
+    Program that nobody edits, its functions are shared.
     """
 
-    def __init__(self, program: proto.Program) -> None:
-        super().__init__(program)
+    def __init__(self, program: proto.Program, read: Graph | None = None) -> None:
+        if read is None:
+            super().__init__(program)
+        else:
+            self.message, self.functions = program, read.functions
         self.reader = MessageReader()
         self.stated: dict[Value, StatedType] = {}
         self.attributes: dict[Part, dict[str, Constant]] = {}

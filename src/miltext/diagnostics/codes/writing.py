@@ -31,6 +31,12 @@ MODEL_TOO_LARGE = code(
     ERROR,
     "move values into the weight file with `externalize=`, and put nested pipelines side by side",
 )
+ARRAYS_ELSEWHERE = code(
+    "MIL406",
+    "text without its arrays",
+    ERROR,
+    "write the text beside its arrays, or first copy the arrays to its folder",
+)
 UNKNOWN_ELIDED_LITERAL = code(
     "MIL410",
     "unknown elided literal",

@@ -95,7 +95,8 @@ class _Comparing:
 
     def comparison(self) -> Comparison:
         """Run the programs, and return the comparison."""
-        verdict, partners = self._verdict(), self.arrangement.partners
+        feeder = Feeder(self.arrangement, self.request.state or {}, self.request.allow_nan)
+        verdict, partners = self._verdict(feeder), self.arrangement.partners
         outputs, missed = tuple(verdict.values(outputs=True)), (*verdict.missed(),)
         if not outputs:
             raise refused(codes.NOTHING_TO_COMPARE, "; ".join(missed))
@@ -110,16 +111,16 @@ class _Comparing:
             oddities=tuple(verdict.oddities()),
             notes=(*self.arrangement.notes(), *self._guesses(), *missed, *verdict.uneven()),
             lost=tuple(partners.lost),
+            seed=(self.request.seed or 0) if feeder.has_random else None,
             locate=self.sides[-1].subject.located,
         )
 
-    def _verdict(self) -> Verdict:
+    def _verdict(self, feeder: Feeder) -> Verdict:
         """Run the programs, and return the verdict about their values."""
         requested, arrangement, usual = self.request, self.arrangement, self._usual()
         thresholds = usual if requested.min_snr is None else [requested.min_snr] * len(usual)
         walked = arrangement.runners[0].walked if self.arrays is None else None
         lockstep = Lockstep(walked, arrangement.partners, thresholds)
-        feeder = Feeder(arrangement, requested.state or {}, requested.allow_nan)
         for run in range(requested.runs):
             given = feeder.given(requested.inputs or {}, requested.seed, run)
             feeder.run(lockstep, given, self.arrays or {}, requested.seed or 0, requested.progress or _nobody)
@@ -136,7 +137,7 @@ class _Comparing:
         """Yield a note about given arrays that are compared with results of random inputs without a chosen seed."""
         is_chosen = self.request.inputs or self.request.seed is not None
         if self.arrays is not None and not is_chosen and self.arrangement.runners[0].evaluator.inputs:
-            yield "the inputs are random: pass the inputs of the stored numbers"
+            yield "the stored numbers are of other inputs: pass those"
 
 
 def _require(request: _CompareRequest) -> None:

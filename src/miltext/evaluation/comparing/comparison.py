@@ -83,8 +83,9 @@ class Comparison:
     `min_snr` is the lowest required ratio in dB of all outputs. `origins` are the values that fell below it although
     their inputs had not, the causes of fallen outputs first; `steepest` is the largest loss before the worst output,
     whether or not that fell. `values` are all compared values except `outputs`, in the order of the new program. `lost`
-    are the names of outputs that only the old program has. `notes` list values that could not be compared. `ok`: no
-    output fell, and none is lost. `locate` locates findings in the text of the new program.
+    are the names of outputs that only the old program has. `notes` list values that could not be compared. `seed` is
+    the seed of random inputs, None without any. `ok`: no output fell, and none is lost. `locate` locates findings in
+    the text of the new program.
     """
 
     old: str
@@ -97,6 +98,7 @@ class Comparison:
     oddities: tuple[FirstOddity, ...] = ()
     notes: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
+    seed: int | None = None
     locate: Callable[[Collection[Finding]], Checked] | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
@@ -128,7 +130,7 @@ class Comparison:
 
         Of an origin, `line` is its line in the text of the new program, None without one.
         """
-        names = ("ok", "old", "new", "min_snr", "oddities", "outputs", "values", "lost", "notes")
+        names = ("ok", "old", "new", "min_snr", "oddities", "outputs", "values", "lost", "notes", "seed")
         found = located(self, self.origins)
         origins = [
             {**_origin(origin), "line": _line(diagnostic, found.text)}

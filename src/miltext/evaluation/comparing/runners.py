@@ -165,10 +165,6 @@ def numbers_given(against: Named) -> dict[str, Carried]:
     """Return the caller's values as arrays; dictionaries and lists of arrays stay. Raise MiltextError (MIL844)."""
     found = {}
     for name, value in against.items():
-        if not isinstance(name, str):
-            raise refused(
-                codes.UNKNOWN_COMPARED_VALUE, f"{name!r} is no name of an output or inner value; names are strings"
-            )
         held = isinstance(value, Mapping) or (isinstance(value, list) and any(hasattr(each, "dtype") for each in value))
         try:
             found[name] = value if held else np.asarray(value)
@@ -261,12 +257,16 @@ def filled(
 
 
 class Feeder:
-    """Runs the programs of an arrangement with the same inputs; `state` contains the initial states."""
+    """Runs the programs of an arrangement with the same inputs; `state` contains the initial states.
+
+    After a run, `has_random` is true if any input was random.
+    """
 
     def __init__(self, arrangement: Arrangement, state: Named, allow_nan: bool) -> None:
         self._runners = arrangement.runners
         self._names = arrangement.names
         self._allow_nan = allow_nan
+        self.has_random = False
         for each, held in zip(self._runners, self._both(state), strict=True):
             each.state.update({name: np.array(value) for name, value in held.items()})
 
@@ -295,7 +295,9 @@ class Feeder:
             return both
         for each, own in zip(self._runners, both, strict=True):
             self._share(own, both[0], each)
-            own.update(filled(each.evaluator, own, (seed or 0) + run, self._sizes()))
+            whole = filled(each.evaluator, own, (seed or 0) + run, self._sizes())
+            self.has_random |= len(whole) > len(own)
+            own.update(whole)
         return both
 
     def _sizes(self) -> dict[str, tuple[int, ...]]:

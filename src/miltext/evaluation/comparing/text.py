@@ -40,7 +40,7 @@ SIDES = {"old": "the old program", "new": "the new one"}
 def render_text(comparison: Comparison, color: bool, full: bool) -> str:
     """Return a Comparison as text; long lists are cut unless `full`."""
     lines = [_colored(f"--- {comparison.old}", "@", color), _colored(f"+++ {comparison.new}", "@", color)]
-    lines += [_colored(f"# {visible(note)}", "#", color) for note in comparison.notes]
+    lines += [_colored(f"# {visible(note)}", "#", color) for note in (*_seed(comparison), *comparison.notes)]
     lines += _origins(comparison, full)
     lines += [_oddity(each) for each in _by_kind(comparison.oddities)]
     fallen = sum(output.fell for output in comparison.outputs)
@@ -52,12 +52,22 @@ def render_text(comparison: Comparison, color: bool, full: bool) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def _seed(comparison: Comparison) -> Iterator[str]:
+    """Yield a note about random inputs: with others, values may differ."""
+    if comparison.seed is not None:
+        yield f"random inputs, with the seed {comparison.seed}"
+
+
 def _colored(text: str, sign: str, color: bool) -> str:
     return f"\x1b[{COLORS[sign]}m{text}\x1b[0m" if color and sign in COLORS else text
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _are(number: int) -> str:
+    return f"{number} {'is' if number == 1 else 'are'}"
 
 
 def _below(number: int, values: Sequence[ComparedValue]) -> str:
@@ -151,9 +161,9 @@ def _reasons(origin: Origin) -> Iterator[str]:
             listed = f"{', '.join(names[:LISTED_NAMES])}{f' and {more} more' if more > 0 else ''}"
             yield f"before it, only the {which} program has {listed}"
     counts = ((measure.infinities, "infinite"), (measure.nans, "NaN"))
-    reported = [f"{new} are {what}, and {old} of the reference" for (old, new), what in counts if old != new]
+    reported = [f"{_are(new)} {what}, and {old} of the reference" for (old, new), what in counts if old != new]
     vanished = measure.vanished if measure.vanished >= MANY * measure.count else 0
-    reported += [f"{vanished} are 0, and not in the reference"] if vanished else []
+    reported += [f"{_are(vanished)} 0, and not in the reference"] if vanished else []
     if reported:
         yield f"of {_count(measure.count, 'element')}, {'; '.join(reported)}"
     worst = sorted(origin.inputs, key=lambda each: each[1])

@@ -26,16 +26,20 @@ LEFT_OUT = sized(BLOB, blob_message(MARK.encode(), 0))
 """The content of an omitted value."""
 
 
-class LeavingOut(Lowering):
+class NamingArrays(Lowering):
+    """A Lowering that accepts arrays, as the names of their files."""
+
+    def array_file(self, children: Children) -> Raw:
+        return NamedArray(children)
+
+
+class LeavingOut(NamingArrays):
     """A Lowering that accepts omitted literals, as values of unknown content, and arrays, as the names of their
     files.
     """
 
     def elided(self, children: Children) -> Raw:
         return _LeftOut(children)
-
-    def array_file(self, children: Children) -> Raw:
-        return NamedArray(children)
 
 
 class _LeftOut(Raw):
@@ -51,6 +55,6 @@ class NamedArray(ArrayFile):
 
 
 def array_named(value: Value) -> ArrayReference | None:
-    """Return the array of a value that LeavingOut made; None for any other value."""
+    """Return the array of a value that NamingArrays made; None for any other value."""
     name = value.blobFileValue.fileName
     return ArrayReference(*json.loads(name[len(MARK) :])) if name.startswith(f"{MARK}[") else None
