@@ -98,17 +98,17 @@ def test_a_function_of_one_program_is_added_or_removed(which: int) -> None:
 def test_moved_operations_are_moved_in_both() -> None:
     text = "func main<ios18>({0} x) {{ {0} a = relu(x = x); {0} b = exp(x = x); {0} c = add(x = a, y = b); }} -> (c);"
     old = text.format(TYPE)
-    new = old.replace(f"{TYPE} a = relu(x = x); ", "").replace(
-        "b = exp(x = x);", f"b = exp(x = x); {TYPE} a = relu(x = x);"
-    )
+    moved = f"{TYPE} a = relu(x = x); "
+    new = old.replace(moved, "").replace("b = exp(x = x); ", f"b = exp(x = x); {moved}")
     before, after = (states(graph) for graph in graphs(old, new))
     assert before == after
     assert [*before.values()] == ["move"]
 
 
 def test_a_large_graph_leaves_out_equal_scopes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("miltext.diffing.html_graphs.LEAST", 1_000_000)
     whole = graphs(network(400), network(400, changed=205))
-    monkeypatch.setattr("miltext.diffing.html_graphs.WHOLE", 100)
+    monkeypatch.undo()
     small = graphs(network(400), network(400, changed=205))
     for before, after in zip(whole, small, strict=True):
         check(before)
@@ -126,7 +126,8 @@ def test_a_large_graph_leaves_out_equal_scopes(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_large_graph_without_equal_scopes_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("miltext.diffing.html_graphs.WHOLE", 10)
+    monkeypatch.setattr("miltext.diffing.html_graphs.LEAST", 10)
+    monkeypatch.setattr("miltext.diffing.html_graphs.SHARE", 1000)
     texts = network(60), network(60).replace("relu", "exp")
     for graph in graphs(*texts):
         check(graph)

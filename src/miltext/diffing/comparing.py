@@ -73,7 +73,7 @@ class ProgramComparison:
     """Compares two programs whose functions are paired.
 
     `different` collects the operations of the new program that differ from their partners, or whose weights differ, and
-    `equal` those that still have the same numbers;
+    `equal` those that still have the same numbers; `unread` are those with weights that could not be read;
     `consequences` are the rules for differences that follow from others.
     """
 
@@ -87,6 +87,7 @@ class ProgramComparison:
         self._exact = ExactData(old, new)
         self.different: set[Op] = set()
         self.equal: set[Op] = set()
+        self.unread: set[Op] = set()
         self._owners: dict[int, Sides] = {}  # the operations that have changed weights, by the places of these
 
     def program(self, ignored: str | None) -> list[Change]:
@@ -321,7 +322,7 @@ class ProgramComparison:
 
     def _changes(self, a: Op, b: Op, where: tuple[str, str]) -> list[Change]:
         """Return the changes of an operation; `where` is the function, and the operation, for its weights."""
-        weights = len(self._values.changed)
+        weights, unread = len(self._values.changed), self._values.unread
         changes: list[Change] = []
         if not self._constants.weight(a, b, where[0]) and not self._is_untouched(a, b):
             old, new = a.type, b.type
@@ -333,6 +334,8 @@ class ProgramComparison:
             self.different.add(b)
         if not changes and all(each.follows is not None for each in self._values.changed[weights:]):
             self.equal.add(b)
+        if self._values.unread > unread:
+            self.unread.add(b)
         self._owners |= dict.fromkeys(range(weights, len(self._values.changed)), (a, b))
         if len(a.blocks) != len(b.blocks):
             changes.append(Change("blocks", "", str(len(a.blocks)), str(len(b.blocks))))

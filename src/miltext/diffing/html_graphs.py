@@ -1,8 +1,8 @@
 """The graphs of two texts in panes, with the state of each node, as JSON for `html_report_graphs.js`.
 
-`graph_data(drawn, renamed)` is a dictionary: `types`, the types of all values, each once, and `sides`, for the old and
-the new text a graph as in `miltext.printing.graph`, whose values are only `[name, number of the type]`. In a graph of
-more than WHOLE nodes, scopes without a difference have no nodes.
+`graph_data(panes, names, length)` is an object: `types`, the types of all values, each once, and `sides`, for the old
+and the new text a graph as in `miltext.printing.graph`, whose values are only `[name, number of the type]`. If the data
+is long beside the texts, scopes without a difference have no nodes.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from miltext.diffing.lining_up import EQUAL
 from miltext.diffing.panes import RENAMED
 from miltext.printing.graph import drawn as drawn_graph
 from miltext.printing.graph import nodes
+from miltext.printing.html_page import embedded
 from miltext.printing.reading import TextReader
 
 if TYPE_CHECKING:
@@ -25,8 +26,11 @@ if TYPE_CHECKING:
     from miltext.diffing.structure import FunctionDifference
     from miltext.printing.graph_scopes import GraphNode
 
-WHOLE = 10_000
-"""The greatest number of nodes in a graph that is shown with all of its scopes."""
+SHARE = 4
+"""The texts of a page are at least this number of times as long as the data of whole graphs."""
+
+LEAST = 20_000
+"""The number of characters of data that are never too many."""
 
 FOLLOWS = "follow"
 """The state of a node whose differences all follow from others."""
@@ -52,13 +56,24 @@ def new_names(functions: Sequence[FunctionDifference]) -> dict[tuple[str, str], 
     return found
 
 
-def graph_data(panes: DrawnPanes, names: Names) -> dict[str, Json]:
-    """Return the graphs of both texts, as described in the module."""
+def graph_data(panes: DrawnPanes, names: Names, length: int) -> str:
+    """Return the graphs of both texts, of this length in the page, as described in the module."""
     sides = [_Side(panes, side, names if side == 0 else {}) for side in (0, 1)]
-    types: dict[str, int] = {}
     ports = [side.ports() for side in sides]
-    graphs = [side.graph(types, other) for side, other in zip(sides, reversed(ports), strict=True)]
-    return {"types": [*types], "sides": [*graphs]}
+    graphs = [side.graph(other) for side, other in zip(sides, reversed(ports), strict=True)]
+    whole = _json(graphs)
+    if len(whole) <= max(LEAST, length // SHARE):
+        return whole
+    return _json([_without_equal(*graph) for graph in graphs])
+
+
+def _json(graphs: Sequence[tuple[list[Json], list[Json]]]) -> str:
+    types: dict[str, int] = {}
+    sides = [
+        {"values": [[name, types.setdefault(type_, len(types))] for name, type_ in values], "nodes": rows}
+        for values, rows in graphs
+    ]
+    return embedded({"types": [*types], "sides": sides})
 
 
 @dataclass
@@ -81,18 +96,17 @@ class _Side:
         numbered = [(number, node) for number, (_, node) in enumerate(self._nodes) if _is_port(node)]
         return {self._port(number): (self._type(node), node.label) for number, node in numbered}
 
-    def graph(self, types: dict[str, int], other: Ports) -> dict[str, Json]:
-        """Return the graph, for the ports of the other text; add its types to `types`."""
+    def graph(self, other: Ports) -> tuple[list[Json], list[Json]]:
+        """Return the values, each with its name and type, and the nodes of the graph, for the ports of the other
+        text.
+        """
         states = [
             self._port_state(number, other) if _is_port(node) else self._state(node)
             for number, (_, node) in enumerate(self._nodes)
         ]
         graph = drawn_graph(self._reader, self._nodes)
         rows = [[*row, state] if state else row for row, state in zip(graph["nodes"], states, strict=True)]
-        values = [[name, type_] for name, type_, *_ in graph["values"]]
-        if len(rows) > WHOLE:
-            values, rows = _without_equal(values, rows)
-        return {"values": [[name, types.setdefault(type_, len(types))] for name, type_ in values], "nodes": rows}
+        return [[name, type_] for name, type_, *_ in graph["values"]], rows
 
     def _row(self, node: GraphNode) -> int:
         return self.rows[node.line - 1]

@@ -23,7 +23,8 @@ from miltext.diffing.panes import Panes
 from miltext.diffing.report import COLUMNS, LISTED, DiffReport, path_of
 from miltext.diffing.telling import model_title
 from miltext.printing.graph import SCRIPTS, STYLE
-from miltext.printing.html_page import COLOURS, TOKENS, document, embedded
+from miltext.printing.html_page import COLOURS, TOKENS, document
+from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.literals import visible
 
 if TYPE_CHECKING:
@@ -66,6 +67,11 @@ _EMPHASIS = {"-": ("<del>", "</del>"), "+": ("<ins>", "</ins>"), "": ("", "")}
 
 def render_html(difference: Difference, report: DiffReport) -> str:
     """Return the page of a Difference and its DiffReport."""
+    with gc_paused:
+        return _page(difference, report)
+
+
+def _page(difference: Difference, report: DiffReport) -> str:
     inside = _models(difference) if report.same is False else []
     page = _Page({each[0]: _Drawn(index, *each[1:]) for index, each in enumerate(inside)})
     style, script = ("\n".join(file.read_text(encoding="utf-8") for file in files) for files in (_STYLES, _SCRIPTS))
@@ -104,10 +110,9 @@ class _Drawn:
         name = self.panes.name
         if self.title:
             yield f"<h2>{escape(visible(self.title), quote=False)}</h2>\n"
-        yield f'<div class="panes" id="{name}">\n'
-        yield from self.panes.rows()
-        yield "</div>\n"
-        data = embedded(graph_data(self.panes, self._names))
+        texts = "".join(self.panes.rows())
+        yield f'<div class="panes" id="{name}">\n{texts}</div>\n'
+        data = graph_data(self.panes, self._names, len(texts))
         yield f'<script type="application/json" class="graph" id="{name}-graph">{data}</script>\n'
 
 

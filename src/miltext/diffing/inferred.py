@@ -33,6 +33,23 @@ if TYPE_CHECKING:
     from miltext.schema.packing import Array
     from miltext.schema.types import Type
 
+SIZES = {
+    "reshape": ("shape",),
+    "slice_by_index": ("begin", "end"),
+    "slice_update": ("begin", "end"),
+    "slice_by_size": ("size",),
+    "tile": ("reps",),
+    "conv_transpose": ("output_shape",),
+    "resize_bilinear": ("target_size_height", "target_size_width"),
+    "resize_nearest_neighbor": ("target_size_height", "target_size_width"),
+    "crop_resize": ("target_height", "target_width"),
+    "affine": ("output_height", "output_width"),
+    "split": ("split_sizes",),
+}
+"""The parameters that hold nothing but sizes and places. `reshape` also computes other numbers, such as the factor of a
+mean, but these may have another meaning: they stay causes.
+"""
+
 Operands: TypeAlias = "Mapping[str, Sequence[Operand]]"
 """The operands of an operation, by parameter."""
 
@@ -148,8 +165,23 @@ class ResizedGraph(InferredGraph):
         stated = self._old.type(partner.outputs[0])
         for each in self._following.follow(op.type, operands, stated, array, cuts):
             place = each.parameter, each.place
-            if each.elements is not None and place in changed and self._is_made(op.inputs[place[0]][place[1]], each):
+            if each.elements is None or place not in changed or each.parameter not in SIZES.get(op.type, ()):
+                continue
+            is_end = each.parameter in ("begin", "end")
+            is_sure = not is_end or self._keeps_distances(
+                old[place[0]][0], follow=each, x=(old["x"][0], operands["x"][0])
+            )
+            if is_sure and self._is_made(op.inputs[place[0]][place[1]], each):
                 self.followed.add((op, *place))
+
+    def _keeps_distances(self, held: Operand, follow: Follow, x: tuple[Operand, Operand]) -> bool:
+        """Return whether each changed bound of a slice stays at its distance from the end of its axis."""
+        before = held.value
+        shapes = [each.type.shape if isinstance(each.type, TensorType) else () for each in x]
+        if not isinstance(before, tuple) or follow.elements is None or {*map(len, shapes)} != {len(before)}:
+            return False
+        rows = zip(before, follow.elements, *shapes, strict=True)
+        return all(was == now or (None not in sizes and was - sizes[0] == now - sizes[1]) for was, now, *sizes in rows)
 
     def _is_to_the_end(self, op_type: str, new: Operands, old: Operands) -> bool:
         """Return whether the ends of a slice differ only where a mask makes them unread, and state sizes of `x`."""
@@ -205,7 +237,8 @@ class ResizedGraph(InferredGraph):
             return False
         narrow = min(types, key=lambda each: each.itemsize)
         with np.errstate(over="ignore"):
-            return np.array_equal(before.astype(narrow), after.astype(narrow), equal_nan=narrow.kind == "f")
+            is_equal = np.array_equal(before.astype(narrow), after.astype(narrow), equal_nan=narrow.kind == "f")
+        return is_equal and (narrow != types[1] or _keeps_magnitudes(before, after))
 
     def _array(self, side: int, operand: GraphOperand) -> Array | None:
         """Return the elements of a constant; None if they are unavailable."""
@@ -217,6 +250,16 @@ class ResizedGraph(InferredGraph):
             array = tensor.array()
             return array.astype(bool) if tensor.dtype is BY_NAME["bool"] else array
         return None
+
+
+def _keeps_magnitudes(before: Array, after: Array) -> bool:
+    """Return whether no number became an infinity, and none but a 0 became 0 or a subnormal number."""
+    import numpy as np
+
+    if after.dtype.kind != "f":
+        return True
+    is_lost = (before != 0) & (np.abs(after) < np.finfo(after.dtype).tiny)
+    return not bool(np.any(is_lost | (np.isinf(after) & ~np.isinf(before))))
 
 
 def _row(operands: Operands, name: str) -> tuple[object, ...]:

@@ -2,58 +2,101 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diffing.structure import OutputReach
 from miltext.ir.needs import written
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from miltext.diffing.partners import Partners
     from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Op, Value
+    from miltext.ir.parts import Op, Value
     from miltext.pairing.pairing import PairedFunction
 
 
-def output_reach(
-    pairs: Sequence[PairedFunction], partners: Partners, different: Collection[Op], retyped: Collection[Value]
-) -> OutputReach:
-    """Return the names of outputs of functions in both programs, by whether they may have other numbers.
+class ReachCauses(NamedTuple):
+    """The differences that may change numbers.
 
-    `different` are the operations of the new program that compute something else than their partners, and `retyped`
-    the inputs with another type. A constant of one program alone shows in its users. A reached value reaches every
-    operation that takes it, and each state that this operation may write.
+    `operations` of the new program compute something else than their partners, or their weights were not read; `inputs`
+    have another type. `described` are the features of the new description that callers give or read otherwise, by
+    `input` or `output` and name.
+    """
+
+    operations: Collection[Op]
+    inputs: Collection[Value]
+    described: Collection[tuple[str, str]]
+
+
+def output_reach(pairs: Sequence[PairedFunction], partners: Partners, causes: ReachCauses) -> OutputReach:
+    """Return the names of outputs of functions in both programs, by whether callers may read other numbers there.
+
+    A constant of one program alone shows in its users. A reached value reaches every operation that takes it, and each
+    state that this operation may write; a state is reached in all functions that share it.
     """
     both = [(pair.old, pair.new) for pair in pairs if pair.old and pair.new]
-    found = OutputReach((), ())
+    states = {name for pair in both for name in _reordered_states(*pair, partners)}
+    reached: dict[Function, set[Value]] = {}
+    is_growing = True
+    while is_growing:
+        known = len(states)
+        for _, new in both:
+            reached[new] = _reached(new, partners, causes, states)
+            states |= {value.name for value in new.inputs if value.is_state and value in reached[new]}
+        is_growing = len(states) > known
+    names: dict[bool, dict[str, None]] = {True: {}, False: {}}
     for old, new in both:
         prefix = f"{name_text(new.name)}." if len(both) > 1 else ""
-        for block in new.blocks.values():
-            reached = _reached(new, block, partners, different, retyped)
-            kept = {value for each in old.blocks.values() for value in each.outputs}
-            names = {True: list[str](), False: list[str]()}
-            for value in block.outputs:
-                is_same = value not in reached and partners.values.get(value) in kept
-                names[not is_same].append(f"{prefix}{name_text(value.name)}")
-            found = OutputReach((*found.reached, *names[True]), (*found.unreached, *names[False]))
-    return OutputReach(tuple(dict.fromkeys(found.reached)), tuple(dict.fromkeys(found.unreached)))
+        for value, is_same in _outputs(old, new, partners, reached[new]):
+            is_reached = not is_same or ("output", value.name) in causes.described
+            names[is_reached][f"{prefix}{name_text(value.name)}"] = None
+    return OutputReach(tuple(names[True]), tuple(name for name in names[False] if name not in names[True]))
 
 
-def _reached(
-    function: Function, block: Block, partners: Partners, different: Collection[Op], retyped: Collection[Value]
-) -> set[Value]:
-    """Return the values of a function's block that may have other numbers."""
-    found = {value for value in function.inputs if value in retyped or value not in partners.values}
-    changes = True
-    while changes:  # a state that is written late is read early by the next prediction
-        states = {value for value in found if value.is_state}
+def _outputs(old: Function, new: Function, partners: Partners, reached: set[Value]) -> Iterator[tuple[Value, bool]]:
+    """Yield each output of a function, and whether its numbers are those of the old output of its name, or of the
+    renamed one.
+    """
+    kept = {value.name: value for block in old.blocks.values() for value in block.outputs}
+    for block in new.blocks.values():
+        for value in block.outputs:
+            partner, named = partners.values.get(value), kept.get(value.name)
+            is_kept = partner is named if named is not None else partner in kept.values()
+            yield value, is_kept and value not in reached
+
+
+def _reordered_states(old: Function, new: Function, partners: Partners) -> Iterator[str]:
+    """Yield the states that other operations use in the new function, or the same ones in another order."""
+    before = {value.name: [*_users(old, value)] for value in old.inputs if value.is_state}
+    for value in new.inputs:
+        if value.is_state:
+            partner = partners.values.get(value)
+            now = [partners.ops.get(op) for op in _users(new, value)]
+            if partner is None or before[partner.name] != now:
+                yield value.name
+
+
+def _users(function: Function, state: Value) -> Iterator[Op]:
+    return (op for op in function.walk() if state in op.operands)
+
+
+def _reached(function: Function, partners: Partners, causes: ReachCauses, states: Collection[str]) -> set[Value]:
+    """Return the values of a function that may have other numbers."""
+    found = {
+        value
+        for value in function.inputs
+        if value in causes.inputs
+        or value not in partners.values
+        or value.name in states
+        or ("input", value.name) in causes.described
+    }
+    for block in function.blocks.values():
         for op in block:
             own = (op, *op.walk()) if op.blocks else (op,)
-            differs = any(each in different or not (each in partners.ops or each.is_constant) for each in own)
+            differs = any(each in causes.operations or not (each in partners.ops or each.is_constant) for each in own)
             if differs or not found.isdisjoint(op.used() if op.blocks else op.operands):
                 found.update(op.outputs)
                 found.update(written(op))
-        changes = states != {value for value in found if value.is_state}
     return found

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from miltext.diffing.breaking import breaking
-from miltext.diffing.reach import output_reach
+from miltext.diffing.reach import ReachCauses, output_reach
 from miltext.diffing.structure import DiffSummary
 from miltext.diffing.weight_sizes import WeightHolders
 
@@ -30,7 +30,7 @@ def summarize(
     comparison: ProgramComparison,
     pairs: Sequence[PairedFunction],
     functions: Sequence[FunctionDifference],
-    changes: Iterable[Change],
+    changes: Sequence[Change],
     models: tuple[Model | None, Model | None],
 ) -> DiffSummary:
     """Return the summary of a comparison: of its `functions`, and of the `changes` of the models around the programs.
@@ -40,6 +40,8 @@ def summarize(
     blocks = [each for function in functions for block in function.blocks for each in block.walk()]
     partners = comparison.consequences.partners
     retyped = comparison.consequences.retyped_inputs()
+    operations = (comparison.different - comparison.equal) | comparison.unread
+    described = {(kind, name) for kind, name in map(_feature, changes) if kind}
     interface = [*_of_functions(functions), *_of_descriptions(changes)]
     return DiffSummary(
         tuple(dict.fromkeys(interface)),
@@ -47,7 +49,7 @@ def summarize(
         _kinds(each for block in blocks for each in block.added),
         _kinds(each for block in blocks for each in block.removed),
         WeightHolders(comparison.old, comparison.new, partners.ops).sizes(comparison.forms),
-        output_reach(pairs, partners, comparison.different - comparison.equal, retyped),
+        output_reach(pairs, partners, ReachCauses(operations, retyped, described)),
     )
 
 
@@ -66,10 +68,13 @@ def _of_functions(functions: Iterable[FunctionDifference]) -> Iterator[str]:
 
 def _of_descriptions(changes: Iterable[Change]) -> Iterator[str]:
     """Yield the changed features of descriptions: `input image`."""
-    for change in changes:
-        match = _FEATURE.match(change.name) if change.kind == "description" and change.follows is None else None
-        if match is not None:
-            yield f"{match[1]} {match[2]}"
+    return (f"{kind} {name}" for kind, name in map(_feature, changes) if kind)
+
+
+def _feature(change: Change) -> tuple[str, str]:
+    """Return the list and the name of a feature whose field changed by itself; empty ones for any other change."""
+    match = _FEATURE.match(change.name) if change.kind == "description" and change.follows is None else None
+    return ("", "") if match is None else (match[1], match[2])
 
 
 def _breaks(old: Model | None, new: Model | None) -> tuple[Change, ...] | None:

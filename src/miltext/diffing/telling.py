@@ -66,7 +66,7 @@ def summary_lines(summary: DiffSummary) -> Iterator[str]:
         kinds = [f"+{count} {kind}" for kind, count in summary.added.items()]
         kinds += [f"-{count} {kind}" for kind, count in summary.removed.items()]
         yield f"operations: {_first(kinds, KINDS)}"
-    if summary.sizes.changed:
+    if summary.sizes.old_bytes != summary.sizes.new_bytes or summary.sizes.changed:
         yield f"bytes of weights: {_sizes(summary.sizes)}"
     if summary.outputs.reached or summary.outputs.unreached:
         yield f"outputs: {_outputs(summary.outputs)}"
@@ -88,7 +88,10 @@ def _sizes(sizes: WeightSizes) -> str:
         f"{each.name} {signed_bytes(each.new_bytes - each.old_bytes)}{_forms(each.old_form, each.new_form)}"
         for each in sizes.changed
     ]
-    return f"{signed_bytes(change)}, now {in_bytes(sizes.new_bytes)}: {_first(rows)}"
+    total = f"{signed_bytes(change)}, now {in_bytes(sizes.new_bytes)}"
+    return (
+        f"{total}: {_first(rows)}" if rows else f"{total}: weights are stored once that were stored more often, or not"
+    )
 
 
 def _forms(old: str | None, new: str | None) -> str:

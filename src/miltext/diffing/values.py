@@ -49,13 +49,13 @@ class Values:
         self._progress = progress
         self.spelling = Spelling()
         self._equal = 0
-        self._unread = 0
+        self.unread = 0
         self.changed: list[WeightChange] = []
         self.kinds: list[str] = []  # of the changed weights: `argument`, `attribute`, or empty for another form
 
     def weights(self) -> WeightDifference:
         """Return the differences between the weights that were compared."""
-        return WeightDifference(tuple(self.changed), self._equal, self._unread)
+        return WeightDifference(tuple(self.changed), self._equal, self.unread)
 
     def change(self, kind: str, name: str, a: Value, b: Value, where: tuple[str, str]) -> list[Change]:
         """Return the change from one Value to another, if any; a weight's change is added to `changed` instead.
@@ -117,7 +117,7 @@ class Values:
         alike = self._alike(a, b)
         old, new = self._old.blob(a), self._new.blob(b)
         if old is None or new is None:
-            self._unread += 1
+            self.unread += 1
             return _Verdict(alike and a.blobFileValue == b.blobFileValue, weight=alike)
         if alike and (_is_one_record(old, new) or old.equals(new)):
             if self._progress:
