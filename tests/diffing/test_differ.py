@@ -241,7 +241,7 @@ def test_exit_status_states_whether_there_is_a_difference() -> None:
     assert (same.returncode, same.stdout, same.stderr) == (0, b"no difference\n", b"")
     assert (different.returncode, different.stderr) == (1, b"")
     assert different.stdout.decode().splitlines()[2:] == [
-        "outputs: the only one may have other numbers",
+        "outputs: y may have other numbers",
         "func main",
         "    ~ y: leaky_relu",
         "        alpha: 0.1 -> 0.2",

@@ -49,7 +49,7 @@ def layers(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_a_fold_opens_to_all_that_it_stands_for(layers: str, open_page: Opener) -> None:
     page = open_page(layers)
-    fold = page.locator("li.fold", has_text="5 times: layers_0_b")
+    fold = page.locator("li.fold", has_text="in each of layers_0 … 4: layers_0_b")
     inside = fold.locator("details li.change > span")
     assert fold.locator("> ul li").all_inner_texts() == ["axis: -1 -> 1"]
     assert not inside.first.is_visible()
@@ -83,7 +83,7 @@ def test_the_filter_shows_what_has_all_words(layers: str, open_page: Opener) -> 
     told.filter(has_text="1 entry, 1 row").wait_for()
     visible = page.locator("#report li.change > span:visible")
     assert visible.all_inner_texts() == [
-        "5 times: layers_0_b: softmax (also layers_1_b, layers_2_b and 2 more)",  # what it is in
+        "in each of layers_0 … 4: layers_0_b: softmax (also layers_1_b, layers_2_b and 2 more)",  # what it is in
         "layers_3_b: softmax",
     ]
     assert page.locator("#report .hit > span").all_inner_texts() == ["layers_3_b: softmax"]

@@ -106,7 +106,7 @@ def test_a_difference_is_below_its_model(compiled: bool, tmp_path: Path) -> None
     start = lines.index('model 0 "one"')
     assert lines[start : start + 6] == [
         'model 0 "one"',
-        "    outputs: the only one has the same numbers",
+        "    outputs: a has the same numbers",
         "    func main",
         "        = inner -> other",
         '- model 1 "two": mlProgram',
@@ -153,7 +153,7 @@ def test_a_change_in_a_pipeline_inside_has_its_path(tmp_path: Path) -> None:
     lines = invoked(old, new).output.splitlines()
     assert lines[2:4] == ["model 0", "    model 0/0"]
     assert lines[4:] == [
-        "        outputs: the only one has the same numbers",
+        "        outputs: a has the same numbers",
         "        func main",
         "            = inner -> other",
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
@@ -10,7 +11,7 @@ import numpy as np
 
 import miltext
 from miltext.descriptions.ranges import read_ranges
-from miltext.diagnostics import MiltextError
+from miltext.diagnostics import Diagnostic, MiltextError
 from miltext.diffing.structure import BlockDifference, ChangedOperation, FunctionDifference, MovedOperations
 from miltext.drafting.reshaping import reshape
 from miltext.generation.options import Options
@@ -27,6 +28,9 @@ MOST = 6
 """The most edits in one program."""
 
 FLOATS = ("fp16", "fp32")
+
+SIZES = re.compile(r"`(shape|begin|end|size|reps)` of")
+"""The beginning of a note about a constant that holds nothing but sizes."""
 
 SAME = ("relu", "tanh", "sigmoid", "abs", "square", "sign", "exp2", "cos", "sin", "softsign")
 """Operations whose output has the type of their only input."""
@@ -122,7 +126,10 @@ def _resized(random: Random, old: Program) -> tuple[Program, Planted] | None:
     axis = random.randrange(len(sizes))
     sizes[axis] += random.choice([1, 2, 3, sizes[axis]])
     try:
-        text = reshape(miltext.to_text(old), read_ranges({value.name: sizes}))
+        notes: list[Diagnostic] = []
+        text = reshape(miltext.to_text(old), read_ranges({value.name: sizes}), on_warning=notes.append)
+        if any(note.code == "MIL490" and not SIZES.match(note.message) for note in notes):
+            return None  # a number that depends on a size was computed anew, which is a cause
         found = [each for each in miltext.check(text) if each.severity == "error"]
         return None if found else (miltext.parse(text), Planted("size", {name_text(value.name)}))
     except MiltextError:

@@ -168,7 +168,7 @@ _JSON_FIELDS = ("same", "old", "new", "notes", "summary", "stat", "changes", "fu
 def _fields(thing: Json) -> Iterable[str]:
     """Return the names of the fields of an object in JSON, the operations of a block by kind."""
     every = _JSON_FIELDS if isinstance(thing, Difference) else field_names(thing)
-    names = [each for each in every if each != EDITS]
+    names = [each for each in every if each not in (EDITS, "repeat")]
     if isinstance(thing, BlockDifference):
         names[names.index("operations") :] = ["added", "removed", "changed", "moved"]
     return names

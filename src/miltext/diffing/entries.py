@@ -42,9 +42,9 @@ class ReportEntry(NamedTuple):
 
 
 class ScopedEntry(NamedTuple):
-    """A finding about an operation: the operation's name and type, the scope, and the entry."""
+    """A finding about an operation: the operation's name, the scope, the entry, and a key that equal edits share."""
 
     name: str
-    type: str
     scope: str
     entry: ReportEntry
+    repeat: str

@@ -1,14 +1,12 @@
 """The same edit in several places, told once.
 
-Two edits are the same if their texts are, apart from numbers in names and places in weight files.
+`repeats` decides which edits are the same.
 """
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-
-from miltext.schema.dtypes import BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,41 +19,20 @@ FEWEST = 3
 NAMED = 3
 """The number of operations named in a fold without scopes."""
 
-_NAME = re.compile(r'"[^"]*"|[A-Za-z_][\w.@/]*')
-_PLACE = re.compile(r'(?<=" at )\d+')
 _NUMBER = re.compile(r"\d+")
 
 
 def folded(entries: Sequence[ScopedEntry]) -> Iterator[ReportEntry]:
     """Yield the entries; where the same edit is in FEWEST places or more, the first of them stands for all."""
-    groups: dict[tuple[str, ...], list[ScopedEntry]] = {}
+    groups: dict[str, list[ScopedEntry]] = {}
     for each in entries:
-        groups.setdefault(_key(each), []).append(each)
+        groups.setdefault(each.repeat, []).append(each)
     for each in entries:
-        group = groups[_key(each)]
-        if len(group) < FEWEST:
+        group = groups[each.repeat]
+        if len(group) < FEWEST or not each.repeat:
             yield each.entry
         elif group[0] is each:
             yield _fold(group)
-
-
-def _key(each: ScopedEntry) -> tuple[str, ...]:
-    """Return the facts in which equal edits agree; of a changed operation, its type and its changes."""
-    shown = each.entry._replace(words=()) if each.type else each.entry
-    return family(each.scope), each.type, *_texts(shown)
-
-
-def _texts(entry: ReportEntry) -> Iterator[str]:
-    """Yield the texts of an entry and of those inside it, without the numbers in names."""
-    yield entry.sign
-    for word in entry.words:
-        yield _NAME.sub(_without_numbers, _PLACE.sub("#", word))
-    for inner in entry.inner:
-        yield from _texts(inner)
-
-
-def _without_numbers(match: re.Match[str]) -> str:
-    return match[0] if match[0] in BY_NAME or match[0].startswith('"') else _NUMBER.sub("#", match[0])
 
 
 def _fold(group: Sequence[ScopedEntry]) -> ReportEntry:

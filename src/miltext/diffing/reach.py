@@ -74,7 +74,7 @@ def _reordered_states(old: Function, new: Function, partners: Partners) -> Itera
         if value.is_state:
             partner = partners.values.get(value)
             now = [partners.ops.get(op) for op in _users(new, value)]
-            if partner is None or before[partner.name] != now:
+            if partner is None or before.get(partner.name) != now:
                 yield value.name
 
 

@@ -157,7 +157,7 @@ class _Findings:
     def _block(self, block: BlockDifference, at: At) -> Iterator[ReportEntry]:
         yield from self.changes(block.changes, (at[0], "function", at[2]))
         found = [
-            ScopedEntry(operation_name(operation), _changed_type(operation), operation.scope, entry)
+            ScopedEntry(operation_name(operation), operation.scope, entry, operation.repeat)
             for operation in block.operations
             for entry in self._operation(operation, at)
         ]
@@ -286,15 +286,17 @@ def _detail(change: Change) -> ReportEntry:
 
 
 def rewired(function: FunctionDifference) -> dict[str, list[tuple[str, str]]]:
-    """Return the arguments that take another value since an operation was added or removed, by its name."""
+    """Return the arguments that take another value since an operation was added or removed, by its name.
+
+    Each is the operation with its new value, and the argument.
+    """
     found: dict[str, list[tuple[str, str]]] = {}
     for block in (each for outer in function.blocks for each in outer.walk()):
         for operation in block.changed:
             for change in operation.changes:
                 if change.follows is not None and change.follows.kind == "operand":
-                    found.setdefault(change.follows.cause, []).append((operation.name, change.name))
+                    user = (
+                        operation.name if change.new == change.follows.cause else f"{operation.name} (now {change.new})"
+                    )
+                    found.setdefault(change.follows.cause, []).append((user, change.name))
     return found
-
-
-def _changed_type(operation: OperationDifference) -> str:
-    return operation.type if isinstance(operation, ChangedOperation) else ""

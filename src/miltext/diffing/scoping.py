@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from miltext.diffing.repeats import Repeats
 from miltext.diffing.structure import ChangedOperation, RemovedOperation, UnpairedOperation
 from miltext.printing.graph_scopes import GraphNode, scopes
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from miltext.ir.functions import Function
     from miltext.ir.parts import Block, Op
 
-FEW = 8
+FEW = 2
 """The most differing operations of a block that are reported without their scopes."""
 
 _NUMBER = re.compile(r"\d+")
@@ -30,7 +31,11 @@ def with_scopes(operations: Sequence[OperationDifference], old: Block, new: Bloc
         return [*operations]
     is_removed = any(isinstance(each, RemovedOperation) for each in operations)
     sides = scopes_of(old) if is_removed else [], scopes_of(new)
-    return [replace(each, scope=sides[not isinstance(each, RemovedOperation)][_place(each)]) for each in operations]
+    repeats = Repeats(([*old], [*new]), sides)
+    return [
+        replace(each, scope=sides[not isinstance(each, RemovedOperation)][_place(each)], repeat=repeats.key(each))
+        for each in operations
+    ]
 
 
 def _place(operation: OperationDifference) -> int:

@@ -100,6 +100,7 @@ class UnpairedOperation:
     text: str
     index: int
     scope: str = ""
+    repeat: str = field(default="", repr=False, compare=False)
     follows: Consequence | None = None
     edits: Edits = field(default=NO_EDITS, repr=False, compare=False)
 
@@ -132,6 +133,7 @@ class ChangedOperation:
     blocks: tuple[BlockDifference, ...] = ()
     used_as: tuple[tuple[str, str], ...] = ()
     scope: str = ""
+    repeat: str = field(default="", repr=False, compare=False)
 
     @property
     def follows(self) -> bool:
@@ -153,6 +155,7 @@ class MovedOperations:
     after: str | None
     follows: Consequence | None = None
     scope: str = ""
+    repeat: str = field(default="", repr=False, compare=False)
     edits: Edits = field(default=NO_EDITS, repr=False, compare=False)
 
 

@@ -114,9 +114,9 @@ def signed_bytes(size: int) -> str:
 def _outputs(outputs: OutputReach) -> str:
     reached, unreached = outputs.reached, outputs.unreached
     if not reached:
-        return f"{'the only one has' if len(unreached) == 1 else f'all {len(unreached)} have'} the same numbers"
+        return f"{f'{unreached[0]} has' if len(unreached) == 1 else f'all {len(unreached)} have'} the same numbers"
     if not unreached:
-        return f"{'the only one' if len(reached) == 1 else f'all {len(reached)}'} may have other numbers"
+        return f"{reached[0] if len(reached) == 1 else f'all {len(reached)}'} may have other numbers"
     return f"{_first(reached)} may have other numbers, {_first(unreached)} cannot"
 
 
@@ -138,7 +138,7 @@ KIND_NOUNS = {
 def consequence_text(cause: str, kinds: Sequence[str], causes: int = 1) -> str:
     """Return `962 types and 25 constants follow from audio_signal`."""
     nouns = [tally(count, noun) for noun, count in Counter(KIND_NOUNS[kind] for kind in kinds).items()]
-    source = cause or (f"{causes} more" if causes > 1 else "added and removed operations")
+    source = cause or (f"{causes} other differences" if causes > 1 else "added and removed operations")
     several = " and ".join(filter(None, [", ".join(nouns[:-1]), nouns[-1]]))
     return f"{several} {'follows' if len(kinds) == 1 else 'follow'} from {source}"
 

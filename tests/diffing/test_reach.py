@@ -1,0 +1,48 @@
+"""Outputs that have the same numbers: not after an edit of a state, and not under the name of another output."""
+
+from __future__ import annotations
+
+import pytest
+
+import miltext
+
+STATE = "state<tensor<fp16, [1, 4]>> s"
+INPUTS = f"tensor<fp16, [1, 4]> x, {STATE}"
+READ = 'tensor<fp16, [1, 4]> r = read_state(input = s)[name = string("r")];'
+WRITE = 'write_state(input = s, data = x)[name = string("w")];'
+OUT = 'tensor<fp16, [1, 4]> o = tanh(x = r)[name = string("o")];'
+
+
+def text(body: list[str], outputs: str = "o", inputs: str = INPUTS) -> str:
+    lines = "\n".join(body)
+    return f"program(1.3)\n{{\n    func main<ios18>({inputs}) {{\n{lines}\n    }} -> ({outputs});\n}}\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ([WRITE, READ, OUT], [READ, OUT]),
+        ([READ, OUT], [WRITE, READ, OUT]),
+        ([READ, OUT, WRITE], [WRITE, READ, OUT]),
+    ],
+    ids=["a write removed", "a write added", "a write moved before the read"],
+)
+def test_an_edit_of_a_state_reaches_its_readers(old: list[str], new: list[str]) -> None:
+    outputs = miltext.diff(text(old), text(new)).summary.outputs
+    assert (outputs.reached, outputs.unreached) == (("o",), ())
+
+
+def test_swapped_names_of_outputs_are_other_numbers() -> None:
+    one, two = "tensor<fp16, [1, 4]> {} = relu(x = x);", "tensor<fp16, [1, 4]> {} = tanh(x = x);"
+    plain = "tensor<fp16, [1, 4]> x"
+    old = text([one.format("a"), two.format("b")], "a, b", plain)
+    new = text([one.format("b"), two.format("a")], "b, a", plain)
+    assert miltext.diff(old, new).summary.outputs.unreached == ()
+
+
+def test_a_constant_that_becomes_zero_is_a_cause() -> None:
+    body = "tensor<{0}, [1, 4]> a = relu(x = x); tensor<{0}, [1, 4]> o = add(x = a, y = {0}(1e-10));"
+    old, new = (text([body.format(dtype)], inputs=f"tensor<{dtype}, [1, 4]> x") for dtype in ("fp32", "fp16"))
+    (block,) = miltext.diff(old, new).functions[0].blocks
+    (added,) = (each for each in block.changed if each.name == "o")
+    assert [change.follows for change in added.changes if change.name == "y"] == [None]
