@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from conftest import EXAMPLE
 from support.commands import Ended
 from support.commands import miltext as run
-from support.diff_cases import FOLDER, WEIGHTS, write_weights
+from support.diff_cases import FOLDER
 from support.laws.differing import markdown_says_all, page_says_all, stat_says_all
 
 import miltext
@@ -42,7 +42,7 @@ STATEFUL = """program(1.3)
 """
 
 
-def told(old: str, new: str, **options: object) -> miltext.Difference:
+def told(old: str, new: str, **options: Any) -> miltext.Difference:
     return miltext.diff(old, new, numbers=compare(old, new, seed=0, **options))
 
 
@@ -70,10 +70,9 @@ def test_another_form() -> None:
 
 
 def test_rounding_is_another_form(tmp_path: Path) -> None:
-    miltext.convert_weights(EXAMPLE, tmp_path / "L.mlpackage", to="fp32")
-    numbers = miltext.diff(
-        EXAMPLE, tmp_path / "L.mlpackage", numbers=compare(EXAMPLE, tmp_path / "L.mlpackage")
-    ).numbers
+    wide = tmp_path / "L.mlpackage"
+    miltext.convert_weights(str(EXAMPLE), "fp32", str(wide))
+    numbers = miltext.diff(EXAMPLE, wide, numbers=compare(EXAMPLE, wide)).numbers
     assert numbers is not None
     assert numbers.verdict == SAME
     assert 40 < numbers.outputs[0].ratio < math.inf
@@ -97,10 +96,7 @@ def test_other_numbers_are_followed_to_their_cause() -> None:
 def test_two_causes_have_their_own_values() -> None:
     numbers = told(CHAIN, CHAIN.replace("relu", "square").replace("abs", "square")).numbers
     assert numbers is not None
-    found = {
-        each.operation: (each.at.name if each.at else None, [out.name for out in each.outputs])
-        for each in numbers.causes
-    }
+    found = {each.operation: (each.at and each.at.name, [out.name for out in each.outputs]) for each in numbers.causes}
     assert found == {"b": ("b", ["y"]), "z": ("z", ["z"])}
 
 
@@ -130,19 +126,31 @@ def test_a_lost_output() -> None:
     assert verdict_words(numbers) == "other numbers: y equal, output z is gone"
 
 
-def test_weights_beyond_rounding_are_never_another_form(tmp_path: Path) -> None:
-    for name, folder in zip(("a", "b"), (tmp_path / "old", tmp_path / "new"), strict=True):
-        shutil.copytree(FOLDER / "weight_palettized", folder)
-        write_weights(folder, WEIGHTS["weight_palettized"])
-        assert (folder / f"{name}.mil").exists()
-    old, new = tmp_path / "old" / "a.mil", tmp_path / "new" / "b.mil"
-    far, near = [miltext.diff(old, new, numbers=compare(old, new, seed=0, min_snr=snr)).numbers for snr in (90, -200)]
-    assert far is not None
-    assert near is not None
-    assert (far.verdict, near.verdict) == (OTHER, NEAR)
-    assert verdict_words(near).startswith("other weights, but no output is below the threshold")
-    assert [(each.operation, each.status) for each in near.causes] == [("w1", "weight")]
-    assert near.causes[0].at is not None
+def weighted(last: float) -> str:
+    """The chain, with a weight of 64 elements in its middle, all 1 but the last."""
+    rows = [*[[1.0] * 8] * 7, [*[1.0] * 7, last]]
+    weight = f'tensor<fp32, [8, 8]> w = const()[name = string("w"), val = tensor<fp32, [8, 8]>({rows})];\n'
+    product = "matmul(x = a, y = w, transpose_x = bool(false), transpose_y = bool(false))"
+    text = CHAIN.replace(
+        "            tensor<fp32, [2, 8]> b", f"            {weight}            tensor<fp32, [2, 8]> b"
+    )
+    return text.replace("relu(x = a)", product)
+
+
+@pytest.mark.parametrize(("last", "least", "verdict"), [(3.0, None, OTHER), (3.0, -200, NEAR), (1.000001, None, SAME)])
+def test_weights_beyond_rounding_are_never_another_form(last: float, least: float | None, verdict: str) -> None:
+    numbers = told(weighted(1.0), weighted(last), min_snr=least).numbers
+    assert numbers is not None
+    assert numbers.verdict == verdict
+    assert [(each.operation, each.status, each.at and each.at.name) for each in numbers.causes] == [
+        ("w", "weight", "b")
+    ]
+    beginnings = {
+        OTHER: "other numbers: ",
+        NEAR: "other weights, but no output is below ",
+        SAME: "the same program in ",
+    }
+    assert verdict_words(numbers).startswith(beginnings[verdict])
 
 
 def test_states_carry_a_change_to_the_next_run() -> None:
@@ -150,7 +158,7 @@ def test_states_carry_a_change_to_the_next_run() -> None:
     numbers = told(old, new, runs=2).numbers
     assert numbers is not None
     (cause,) = numbers.causes
-    assert [each.name for each in cause.outputs] == ["y"]
+    assert [each.name for each in cause.outputs] == ["s", "y"]
     assert cause.at is not None
     assert numbers.verdict == OTHER
 
