@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,18 @@ def test_states_carry_a_change_to_the_next_run() -> None:
     assert [each.name for each in cause.outputs] == ["s", "y"]
     assert cause.at is not None
     assert numbers.verdict == OTHER
+
+
+def test_many_causes_begin_with_the_greatest_losses() -> None:
+    names = [f"v{index}" for index in range(30)]
+    body = "".join(f'tensor<fp32, [2, 8]> {name} = tanh(x = x)[name = string("{name}")];\n' for name in names)
+    text = f"program(1.3)\n{{ func main<ios18>(tensor<fp32, [2, 8]> x) {{ {body} }} -> ({', '.join(names)}); }}"
+    difference = told(text, text.replace("tanh", "sigmoid"))
+    section = difference.to_text().partition("numbers, random inputs of seed 0\n")[2].splitlines()
+    assert len(section) == 21
+    assert section[-1] == "    = and 40 more of 60; `full=True` lists all"
+    whole = difference.to_text(full=True).partition("numbers, random inputs of seed 0\n")[2].splitlines()
+    assert Counter(line.split()[0] for line in whole) == Counter([*names, *names])
 
 
 # ---- programs that cannot be compared

@@ -241,11 +241,14 @@ class _Findings:
     def numbers(self, numbers: DiffNumbers) -> Iterator[ReportEntry]:
         """Yield the effect of each cause on numbers; a cut list has the greatest losses."""
         limit = self._shown.limit
-        causes = numbers.causes
+        causes = [*numbers.causes]
         if len(causes) > limit:
-            causes = tuple(sorted(causes, key=lambda each: -each.at.lost if each.at else 0.0)[:limit])
-        inner = [ReportEntry("", (cause_words(each),)) for each in causes]
-        inner += self._more(numbers.causes)
+            causes.sort(key=lambda each: -each.at.lost if each.at else 0.0)
+        found = [ReportEntry("", (cause_words(each),)) for each in causes]
+        inner = found[:limit]
+        if found[limit:]:
+            more = f"and {len(found) - limit} more of {len(found)}{self._way(0, 'all')}"
+            inner.append(ReportEntry("=", (more,), folded=tuple(found[limit:])))
         if inner:
             yield ReportEntry("@", (f"numbers, {inputs_words(numbers)}",), tuple(inner))
 
