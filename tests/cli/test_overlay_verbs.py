@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -120,6 +121,19 @@ def diff(package: Path, folder: Path) -> None:
     assert told("diff", package, other) == "no difference\n"
     (other / METADATA).write_bytes(laid_out({**FUTURE, "MLModelAuthorKey": "over, too"}))
     assert 'metadata.author: "Over Author" -> "over, too"' in told("diff", package, other, status=1)
+
+
+@verb("log")
+def log(package: Path, folder: Path) -> None:
+    if shutil.which("git") is None:
+        pytest.skip("needs git")
+    who = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "core.autocrlf=false")
+    for words in (("init", "-q"), ("add", "-A", "--force"), (*who, "commit", "-qm", "one")):
+        subprocess.run(["git", *words], cwd=package.parent, check=True)
+    (package / METADATA).write_bytes(laid_out({**FUTURE, "MLModelAuthorKey": "over, too"}))
+    subprocess.run(["git", *who, "commit", "-qam", "two"], cwd=package.parent, check=True)
+    found = miltext("log", package.name, cwd=package.parent)
+    assert found.stdout.decode().splitlines()[0].endswith(" two | metadata only")
 
 
 @verb("textconv")

@@ -45,7 +45,7 @@ class Followed:
         for name in outputs if "--force" not in line else ():
             if found.count(name) == 1:
                 _remove(self.folder / name)
-        if "git " in line and not (self.folder / ".git").exists():
+        if re.search("git |miltext log", line) and not (self.folder / ".git").exists():
             self._commit(line)
         for name in _named(line):
             if name not in outputs or found.count(name) > 1 or "--force" in line:

@@ -46,6 +46,7 @@ GROUPS = {
     },
     "Review": {
         "diff": "Show the differences between two models.",
+        "log": "List the commits that change a model, with the change of each.",
         "merge": "Merge three versions of a text, operation by operation.",
         "sidecar": "Write a model's text beside it, for review.",
         "git": "Let git show models as text.",

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 import sys
-from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from miltext.cli.as_json import asks_json, format_option
+from miltext.cli.compared_numbers import compared_numbers
 from miltext.cli.declared import declared
-from miltext.cli.given_inputs import InputChoices, given_inputs, input_options, naming_options
-from miltext.cli.progress import Progress
+from miltext.cli.given_inputs import InputChoices, input_options
 from miltext.cli.streams import (
     FAILED,
     WRONG,
@@ -31,9 +29,7 @@ from miltext.evaluation.comparing.options import CompareOptions
 
 if TYPE_CHECKING:
     from miltext.cli.habits import Chosen
-    from miltext.evaluation.carried import Carried
     from miltext.evaluation.comparing.comparison import Comparison
-    from miltext.evaluation.subjects import Subject
 
 EPILOG = """\b
 Examples:
@@ -92,7 +88,6 @@ def command(old: str, new: str | None, against: str | None, full: bool, nested: 
 def _compared(
     old: str, new: str | None, against: str | None, nested: str | None, given: InputChoices, options: dict[str, Chosen]
 ) -> Comparison:
-    from miltext.evaluation.comparing.comparing import compare
     from miltext.evaluation.comparing.runners import compared_subject
     from miltext.evaluation.value_files import read_archive
 
@@ -100,29 +95,4 @@ def _compared(
     first = compared_subject(load_model(old, nested), weights)
     second = None if new is None else compared_subject(load_model(new, nested), weights)
     numbers = None if against is None else read_archive(Path(against))
-    if given.shapes and given.seed is None and not given.read:
-        given = given._replace(seed=0)
-    inputs = _inputs(first, given, options["function"])
-    naming = naming_options(given) if inputs else nullcontext()  # without inputs, all of them are random
-    with naming, Progress("comparing", lambda: sum(_operations(each) for each in (first, second) if each)) as progress:
-        found = compare(first, second, inputs, against=numbers, seed=given.seed, progress=progress.add, **options)
-    return replace(found, seed=given.seed) if given.shapes and given.seed is not None else found
-
-
-def _inputs(subject: Subject, given: InputChoices, function: str) -> dict[str, Carried]:
-    """Return the given inputs, and random ones for given shapes; `compare` makes all others."""
-    from miltext.evaluation.evaluator import Evaluator
-
-    evaluator = Evaluator(subject, function, check=False)
-    if not given.shapes:
-        return given_inputs(evaluator, given._replace(seed=None))
-    found = given_inputs(evaluator, given)
-    left = given_inputs(evaluator, given._replace(seed=None, shapes={}))
-    return {name: value for name, value in found.items() if name in left or name in given.shapes}
-
-
-def _operations(subject: Subject) -> int:
-    """Return the number of operations of a program, without operations of inner blocks."""
-    from miltext.schema.walk import statements
-
-    return sum(1 for _ in statements(subject.program))
+    return compared_numbers(first, second, given, numbers, **options)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from miltext.cli.as_json import JSON, format_options, json_text, note_json
+from miltext.cli.given_inputs import InputChoices, input_options
 from miltext.cli.progress import weights_bar
 from miltext.cli.streams import (
     FAILED,
@@ -36,6 +37,7 @@ Examples:
   miltext diff old.mlpackage new.mlpackage
   miltext diff old.mlpackage new.mlpackage --stat
   miltext diff old.mlpackage new.mlpackage --format json | jq .weights
+  miltext diff old.mlpackage new.mlpackage --numbers      # the same program in another form, or other numbers
   miltext diff old.mlpackage new.mlpackage --format unified --draft
   miltext diff old.mlpackage new.mlpackage --format html -o diff.html
   miltext diff old.mlpackage new.mlpackage --format markdown > comment.md
@@ -87,6 +89,13 @@ cannot be read, or no difference was found and a weight or a model was not read.
     "--breaking", is_flag=True, help="Only changes that break callers: inputs, outputs, types, states, opsets."
 )
 @click.option("--stat", is_flag=True, help="Only count the differences, by function and scope.")
+@click.option(
+    "--numbers",
+    is_flag=True,
+    help="Also run both models on the same inputs, as `compare` does, and show what each cause does to the outputs.",
+)
+@input_options
+@click.option("--function", default=None, metavar="NAME", help="With --numbers: the function of A to run.  [main]")
 @click.option("--full", is_flag=True, help="Open all folds: repeated edits, consequences, names and weights.")
 @click.option("--consequences", is_flag=True, help="List the differences that follow from others, by their cause.")
 @click.option("--build-info", is_flag=True, help="Also compare the tools that made the models.")
@@ -103,6 +112,8 @@ def command(
     breaking: bool,
     nested: str | None,
     output: str,
+    numbers: bool,
+    function: str | None,
     **options: Chosen,
 ) -> None:
     """Show the differences between the models A and B, with operations matched by structure.
@@ -112,9 +123,12 @@ def command(
     """
     form = DiffForm(**{name: options.pop(name) for name in DiffForm._fields}).by_ending(output)
     form.refuse_unclear()
+    given = InputChoices(**{name: options.pop(name) for name in InputChoices._fields})
+    run = _Run(given, function or "main") if numbers else None
+    _check_numbers(run, given, function, breaking or form.form == "unified")
     _check_names(names, revisions, cached)
     _check_output(output, form.kind, names)
-    compare: Compare = partial(_compared, nested=nested, breaking=breaking, **options)
+    compare: Compare = partial(_compared, nested=nested, breaking=breaking, run=run, **options)
     try:
         if revisions is None:
             same = form.write(compare(open_whole(names[0]), open_whole(names[1])), output, names)
@@ -129,7 +143,47 @@ def command(
     sys.exit({True: 0, False: WRONG, None: FAILED}[same])
 
 
-def _compared(old: Model, new: Model, *, nested: str | None, breaking: bool, **options: bool) -> Difference:
+class _Run(NamedTuple):
+    """The inputs on which both models are run, and the function."""
+
+    given: InputChoices
+    function: str
+
+    def numbers(self, found: Difference, old: Model, new: Model) -> Difference:
+        """Return a difference with the numbers of two models, or with the reason why they cannot be compared."""
+        from miltext.cli.compared_numbers import compared_numbers
+        from miltext.evaluation.comparing.runners import compared_subject
+
+        if found.same:
+            return found
+        try:
+            first, second = compared_subject(old, None), compared_subject(new, None)
+            return found.with_numbers(compared_numbers(first, second, self.given, function=self.function))
+        except MiltextError as failure:
+            if failure.path in self.given.read:
+                raise
+            return found.with_numbers(failure)
+
+
+def _check_numbers(run: _Run | None, given: InputChoices, function: str | None, is_without: bool) -> None:
+    """Raise UsageError for options of numbers without numbers, and for forms that have none."""
+    chosen = given.read or given.seed is not None or given.shapes or given.resize or function is not None
+    if run is None and chosen:
+        raise click.UsageError("inputs and --function are for running the models: add --numbers")
+    if run is not None and is_without:
+        raise click.UsageError("--numbers is in no unified diff, and not in --breaking: leave out one of them")
+
+
+def _compared(
+    old: Model,
+    new: Model,
+    *,
+    nested: str | None,
+    breaking: bool,
+    run: _Run | None,
+    build_info: bool,
+    ignore_weights: bool,
+) -> Difference:
     """Return the difference of two models, or of models inside them; with `breaking`, only the breaking changes."""
     from miltext.diffing import diff
     from miltext.diffing.breaking import breaking as breaking_changes
@@ -138,7 +192,8 @@ def _compared(old: Model, new: Model, *, nested: str | None, breaking: bool, **o
     if breaking:
         return breaking_changes(old, new)
     with weights_bar("comparing weights", new) as progress:
-        return diff(old, new, progress=progress.add, **options)
+        found = diff(old, new, build_info=build_info, ignore_weights=ignore_weights, progress=progress.add)
+    return found if run is None else run.numbers(found, old, new)
 
 
 def _check_output(output: str, kind: str, names: tuple[str, ...]) -> None:

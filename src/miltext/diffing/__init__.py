@@ -19,6 +19,8 @@ from miltext.schema.stamps import BUILD_INFO
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from miltext.evaluation.comparing.comparison import Comparison
+
 __all__ = ["Difference", "diff"]
 
 
@@ -29,6 +31,7 @@ def diff(
     *,
     build_info: bool = False,
     ignore_weights: bool = False,
+    numbers: Comparison | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Difference:
     """Return the differences between two models: each is MIL text, a path, a Program or a Model.
@@ -50,6 +53,8 @@ def diff(
         build_info: Whether to compare facts about the tools and the date of a model: the program's attribute
             `buildInfo`, and coremltools' entries in the metadata.
         ignore_weights: Whether to compare the places of weights, of two models without weight files.
+        numbers: The comparison of the same two by `miltext.compare`: the difference then has a verdict about the
+            outputs, and the ratios after each cause.
         progress: A function that gets the number of bytes of each weight compared.
 
     Returns:
@@ -63,7 +68,12 @@ def diff(
     Example:
         report = miltext.diff("Old.mlpackage", "New.mlpackage").to_text()
     """
-    how = How(build_info, ignore_weights, progress)
+    found = _found(old, new, How(build_info, ignore_weights, progress))
+    return found if numbers is None else found.with_numbers(numbers)
+
+
+def _found(old: Source, new: Source, how: How) -> Difference:
+    """Return the differences, without numbers."""
     whole = [_opened(each) for each in (old, new)]
     if all(isinstance(each, Model) and each.is_pipeline for each in whole):
         return _with_tools(compare_pipelines(whole[0], whole[1], how), whole, how)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING
@@ -26,9 +26,12 @@ from miltext.diffing.unified import Line, draft_lines, lines, render_unified
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from miltext.diagnostics import MiltextError
     from miltext.diagnostics.dynamic import Json, Record
     from miltext.diffing.lining_up import Texts
+    from miltext.diffing.numbers import DiffNumbers
     from miltext.diffing.scope_stats import DiffStat
+    from miltext.evaluation.comparing.comparison import Comparison
 
 FORM = 1
 """The version of the JSON form, which docs/diff.md describes; it changes when readers would break."""
@@ -41,8 +44,9 @@ class Difference:
     `changes` are the changes of the model and the program themselves, `notes` the parts that could not be compared.
     `functions` are the functions with a difference, added and removed ones too, and `models` the models of two
     pipelines that differ. `complete` is true if all relevant weights and all contents of a pipeline's models were read,
-    `breaking` if only changes that break callers are listed. `to_text` is for people, `to_markdown` for a comment,
-    `to_html` a page, `to_json` for programs, `to_unified` for tools that show patches, `to_stat` a summary.
+    `breaking` if only changes that break callers are listed. `numbers` are those of both on the same inputs, if they
+    were run. `to_text` is for people, `to_markdown` for a comment, `to_html` a page, `to_json` for programs,
+    `to_unified` for tools that show patches, `to_stat` a summary.
     """
 
     old: str
@@ -55,6 +59,7 @@ class Difference:
     models: tuple[ModelDifference, ...] = ()
     breaking: bool = False
     summary: DiffSummary = field(default_factory=DiffSummary)
+    numbers: DiffNumbers | None = None
     _left_out: bool = field(default=False, repr=False, compare=False)
     _texts: Texts | None = field(default=None, repr=False, compare=False)
 
@@ -104,6 +109,12 @@ class Difference:
     def changed(self) -> tuple[FunctionDifference, ...]:
         """The functions that both have, with differences."""
         return self._with_status("changed")
+
+    def with_numbers(self, found: Comparison | MiltextError) -> Difference:
+        """Return the difference with the numbers of a comparison of the two, or with the reason why there is none."""
+        from miltext.diffing.numbers import numbers_of
+
+        return replace(self, numbers=numbers_of(found, self.functions, self.weights.changed, self._texts))
 
     def _with_status(self, status: str) -> tuple[FunctionDifference, ...]:
         return tuple([function for function in self.functions if function.status == status])
@@ -161,7 +172,19 @@ class Difference:
         return "".join([own, *texts])
 
 
-_JSON_FIELDS = ("same", "old", "new", "notes", "summary", "stat", "changes", "functions", "weights", "models")
+_JSON_FIELDS = (
+    "same",
+    "old",
+    "new",
+    "notes",
+    "summary",
+    "stat",
+    "numbers",
+    "changes",
+    "functions",
+    "weights",
+    "models",
+)
 """The fields of a Difference in its JSON form."""
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.diagnostics.wording import tally
 from miltext.diffing.entries import ReportEntry, ScopedEntry
 from miltext.diffing.folding import folded
+from miltext.diffing.numbers import cause_words, inputs_words, verdict_words
 from miltext.diffing.structure import (
     BlockDifference,
     Change,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
     from miltext.diffing.difference import Difference
     from miltext.diffing.entries import At
+    from miltext.diffing.numbers import DiffNumbers
 
 LISTED = 20
 """Number of renamed values, or weights, listed unless `full`."""
@@ -104,7 +106,9 @@ def report(difference: Difference, shown: Shown) -> DiffReport:
 
 
 def _summary(difference: Difference) -> Iterator[ReportEntry]:
-    return (ReportEntry("", (line,)) for line in summary_lines(difference.summary))
+    yield from (ReportEntry("", (line,)) for line in summary_lines(difference.summary))
+    if difference.numbers is not None:
+        yield ReportEntry("", (f"numbers: {verdict_words(difference.numbers)}",))
 
 
 def _found(difference: Difference, shown: Shown, model: str) -> Iterator[ReportEntry]:
@@ -121,6 +125,8 @@ def _found(difference: Difference, shown: Shown, model: str) -> Iterator[ReportE
         at = (path,) if each.difference else ()
         yield ReportEntry(_SIGNS[each.status], (f"model {model_title(each)}{kind}",), inner, at, what="model")
     yield from findings.consequences()
+    if difference.numbers is not None:
+        yield from findings.numbers(difference.numbers)
 
 
 class _Findings:
@@ -229,6 +235,22 @@ class _Findings:
         if rest:
             words = f"and {', '.join(more)}{self._way(0, 'all')}"
             yield ReportEntry("=", (words,), folded=tuple(entry for _, entry in rest))
+
+    # ---- numbers
+
+    def numbers(self, numbers: DiffNumbers) -> Iterator[ReportEntry]:
+        """Yield the effect of each cause on numbers; a cut list has the greatest losses."""
+        limit = self._shown.limit
+        causes = [*numbers.causes]
+        if len(causes) > limit:
+            causes.sort(key=lambda each: -each.at.lost if each.at else 0.0)
+        found = [ReportEntry("", (cause_words(each),)) for each in causes]
+        inner = found[:limit]
+        if found[limit:]:
+            more = f"and {len(found) - limit} more of {len(found)}{self._way(0, 'all')}"
+            inner.append(ReportEntry("=", (more,), folded=tuple(found[limit:])))
+        if inner:
+            yield ReportEntry("@", (f"numbers, {inputs_words(numbers)}",), tuple(inner))
 
     def _way(self, which: int, what: str) -> str:
         """Return the way to open a fold."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import text_width, visible
 from miltext.diffing.folding import family, spread
+from miltext.diffing.numbers import verdict_words
 from miltext.diffing.scope_stats import NUMBERS, ScopeStat, added_up
 from miltext.diffing.telling import count_line, counts, in_bytes, model_title, signed_bytes
 from miltext.diffing.text import COLORS
@@ -49,6 +50,7 @@ def render_stat(difference: Difference, width: int | None, color: bool) -> str:
     """Return the table, and a line for each part without scopes; of a width in columns, with bars, or without."""
     rows = [*_rows(difference, "")]
     left = [f"{count_line(*each)}\n" for each in counts(difference, functions=False)]
+    left += [f"numbers: {verdict_words(difference.numbers)}\n"] if difference.numbers is not None else []
     if not rows:
         return "".join(left)
     rows.append(StatRow(TOTAL, ScopeStat("", "", **_total(difference))))

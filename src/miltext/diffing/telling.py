@@ -58,14 +58,12 @@ def summary_lines(summary: DiffSummary) -> Iterator[str]:
     """Yield the lines of the summary, each only if there is something to report."""
     if summary.breaks:
         named = [f"{change.kind} {change.name}".rstrip() for change in summary.breaks]
-        yield f"interface: breaks callers: {_first(named)}"
+        yield f"interface: breaks callers: {first_of(named)}"
     elif summary.interface:
         verdict = "" if summary.breaks is None else "; breaks no callers"
-        yield f"interface: {_first(summary.interface)}{verdict}"
+        yield f"interface: {first_of(summary.interface)}{verdict}"
     if summary.added or summary.removed:
-        kinds = [f"+{count} {kind}" for kind, count in summary.added.items()]
-        kinds += [f"-{count} {kind}" for kind, count in summary.removed.items()]
-        yield f"operations: {_first(kinds, KINDS)}"
+        yield f"operations: {first_of([*kind_counts(summary)], KINDS)}"
     if summary.sizes.old_bytes != summary.sizes.new_bytes or summary.sizes.changed:
         yield f"bytes of weights: {_sizes(summary.sizes)}"
     if summary.outputs.reached or summary.outputs.unreached:
@@ -76,7 +74,13 @@ KINDS = 8
 """The number of types of operations named in the summary."""
 
 
-def _first(words: Sequence[str], most: int = USES) -> str:
+def kind_counts(summary: DiffSummary) -> Iterator[str]:
+    """Yield the numbers of added and removed operations by type: `+3 pad`."""
+    yield from (f"+{count} {kind}" for kind, count in summary.added.items())
+    yield from (f"-{count} {kind}" for kind, count in summary.removed.items())
+
+
+def first_of(words: Sequence[str], most: int = USES) -> str:
     """Return the first few words, and the number of the others."""
     more = f" and {len(words) - most} more" if len(words) > most else ""
     return f"{', '.join(words[:most])}{more}"
@@ -90,7 +94,9 @@ def _sizes(sizes: WeightSizes) -> str:
     ]
     total = f"{signed_bytes(change)}, now {in_bytes(sizes.new_bytes)}"
     return (
-        f"{total}: {_first(rows)}" if rows else f"{total}: weights are stored once that were stored more often, or not"
+        f"{total}: {first_of(rows)}"
+        if rows
+        else f"{total}: weights are stored once that were stored more often, or not"
     )
 
 
@@ -117,7 +123,7 @@ def _outputs(outputs: OutputReach) -> str:
         return f"{f'{unreached[0]} has' if len(unreached) == 1 else f'all {len(unreached)} have'} the same numbers"
     if not unreached:
         return f"{reached[0] if len(reached) == 1 else f'all {len(reached)}'} may have other numbers"
-    return f"{_first(reached)} may have other numbers, {_first(unreached)} cannot"
+    return f"{first_of(reached)} may have other numbers, {first_of(unreached)} cannot"
 
 
 KIND_NOUNS = {

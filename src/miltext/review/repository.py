@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from miltext.diagnostics import ModelError, codes
 from miltext.files.refusals import refusal
@@ -62,6 +62,29 @@ class Repository:
             raise refusal(codes.UNKNOWN_REVISION, f"git refuses: {' '.join(filter(None, said)) or arguments[0]}")
         return done.stdout
 
+    def records(self, *arguments: str) -> Iterator[str]:
+        """Yield git's output at the top, cut at each NUL, as it comes; git ends with the generator.
+
+        Raise ModelError (MIL845).
+        """
+        with subprocess.Popen(
+            ["git", "--literal-pathspecs", *arguments],
+            cwd=self.top or self.git_dir,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as running:
+            assert running.stdout is not None
+            assert running.stderr is not None
+            try:
+                yield from _cut(running.stdout)
+            except BaseException:
+                running.kill()
+                raise
+            said = os.fsdecode(running.stderr.read()).split("\n")
+            if running.wait():
+                raise refusal(codes.UNKNOWN_REVISION, f"git refuses: {' '.join(filter(None, said)) or arguments[0]}")
+
     def ask(self, *arguments: str) -> str:
         """Return git's output, in one line."""
         return os.fsdecode(self.run(*arguments)).removesuffix("\n")
@@ -94,6 +117,17 @@ class Repository:
             else ""
         )
         raise refusal(codes.UNKNOWN_REVISION, f"`{revision}` is not a revision of this repository{a_file}")
+
+    @cached_property
+    def empty_tree(self) -> str:
+        """The name of a tree without files."""
+        return self.ask("hash-object", "-t", "tree", "--stdin")
+
+    def names_commits(self, words: str) -> bool:
+        """Return whether words in git's syntax name commits: a revision, or a range of them."""
+        with suppress(ModelError):
+            return not words.startswith("-") and bool(self.ask("rev-list", "--max-count=1", words, "--"))
+        return False
 
     def base_of(self, one: str, other: str) -> str:
         """Return the last common commit of two revisions: `one` if it is that commit, otherwise a short hash.
@@ -285,6 +319,14 @@ def parents(path: str) -> Iterator[str]:
     for index, letter in enumerate(path):
         if letter == "/":
             yield path[:index]
+
+
+def _cut(stream: IO[bytes]) -> Iterator[str]:
+    """Yield the parts of a stream, each ended by a NUL, as they come."""
+    left = b""
+    while data := stream.read1(1 << 16):  # type: ignore[attr-defined]
+        *whole, left = (left + data).split(b"\0")
+        yield from map(os.fsdecode, whole)
 
 
 def _staged(repository: Repository) -> bytes:

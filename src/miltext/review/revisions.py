@@ -117,7 +117,7 @@ class Review:
         models are left out. Raise ModelError (MIL846) for a name in neither revision.
         """
         paths = [self._path(name) for name in names] or [""]
-        if len(paths) == 1 and all(_is_model(side, paths[0]) for side in self._sides):
+        if len(paths) == 1 and all(is_model(side, paths[0]) for side in self._sides):
             return replace(self._one(paths[0], compare), breaking=breaking)
         notes = [
             f"{name}: this submodule has another commit; its models are not compared"
@@ -141,6 +141,48 @@ class Review:
                 found.append(inner)
         old, new = [side.title for side in self._sides]
         return Difference(old, new, tuple(notes), complete=complete, models=tuple(found), breaking=breaking)
+
+    # ---- one model, by its paths
+
+    @property
+    def sides(self) -> tuple[RepositoryFiles, RepositoryFiles]:
+        """The old and the new files."""
+        return self._sides
+
+    def change(self, was: str, now: str, compare: Compare) -> Difference | None:
+        """Return the differences of a model at these paths; None if no file of it differs.
+
+        Raise MiltextError for an unreadable one.
+        """
+        if was == now and not self._may_differ(now):
+            return None
+        return self._compared(_Pair(was, now), compare)[0]
+
+    def opened(self, path: str, *, old: bool = False) -> Model:
+        """Return a model without its weights. Raise MiltextError for an unreadable one."""
+        side = self._sides[not old]
+        with self._naming(_Pair(path, path)):
+            side.fetch([each for each in side.parts(path) if "weights" not in each.split("/")], side)
+            return open_model(side.folder / path)
+
+    def origin(self, path: str) -> str | None:
+        """Return the old path of a new model that git lists as renamed; None for any other."""
+        old, new = self._sides
+        gone = [each for each in dict.fromkeys(_models(old, "")) if not new.has(each)]
+        return self._files_moved.get(path) or self._moved(gone, [path]).get(path)
+
+    def destination(self, path: str) -> str | None:
+        """Return the new path of a model that git lists as renamed; None for any other."""
+        old, new = self._sides
+        added = [each for each in dict.fromkeys(_models(new, "")) if not old.has(each)]
+        files = (now for now, was in self._files_moved.items() if was == path)
+        return next(iter([*files, *self._moved([path], added)]), None)
+
+    @cached_property
+    def _files_moved(self) -> dict[str, str]:
+        """The old paths of files that git lists as renamed, by the new ones."""
+        old, new = self._sides
+        return {now: was for was, now in new.renamed_since(old)}
 
     def _submodules(self, paths: Sequence[str]) -> list[str]:
         """Return the submodules below these paths that differ."""
@@ -199,9 +241,8 @@ class Review:
 
     def _moved(self, gone: Sequence[str], added: Sequence[str]) -> dict[str, str]:
         """Return the old paths, by the new ones, of models most of whose files git lists as renamed."""
-        old, new = self._sides
         votes = Counter[tuple[str, str]]()
-        for was, now in new.renamed_since(old):
+        for now, was in self._files_moved.items():
             votes[_enclosing(was, gone), _enclosing(now, added)] += posixpath.basename(was) not in _SIMILAR_FILES
         moved: dict[str, str] = {}
         for (was, now), count in votes.most_common():
@@ -222,9 +263,7 @@ class Review:
             return ModelDifference(now, "", kind, "changed", found)
         side, path, status = (old, pair.old, "removed") if pair.new is None else (new, pair.new, "added")
         assert path is not None
-        with self._naming(pair):
-            side.fetch([each for each in side.parts(path) if "weights" not in each.split("/")], side)
-            kind = open_model(side.folder / path).type
+        kind = self.opened(path, old=side is old).type
         return ModelDifference(self._repository.name_of(path), "", kind, status, None)
 
     def _one(self, path: str, compare: Compare) -> Difference:
@@ -248,11 +287,8 @@ class Review:
         side.fetch(side.parts(path), other)
         model = open_model(side.folder / path)
         if path not in side.folders:
-            programs = [stage.model.program for stage in model.programs()]
-            named = {held.value.blobFileValue.fileName for each in programs for held in blob_values(each)}
-            for name in sorted(named):
-                beside = posixpath.join(posixpath.dirname(path), name.removeprefix(f"{MODEL_PATH}/"))
-                side.fetch(side.parts(posixpath.normpath(beside)), other)
+            for beside in named_beside(model, path):
+                side.fetch(side.parts(beside), other)
         return model
 
     # ---- names
@@ -297,9 +333,18 @@ class Review:
             raise
 
 
+def named_beside(model: Model, path: str) -> list[str]:
+    """Return the paths of the weight files that a model in a single file at a path names."""
+    programs = [stage.model.program for stage in model.programs()]
+    named = {held.value.blobFileValue.fileName for each in programs for held in blob_values(each)}
+    folder = posixpath.dirname(path)
+    beside = (posixpath.join(folder, name.removeprefix(f"{MODEL_PATH}/")) for name in sorted(named))
+    return [posixpath.normpath(each) for each in beside]
+
+
 def _models(side: RepositoryFiles, path: str) -> Iterator[str]:
     """Yield the model at a path, or the models below a folder; of a folder inside a model, that model."""
-    if _is_model(side, path):
+    if is_model(side, path):
         yield path
         return
     for each in side.below(path):
@@ -308,7 +353,7 @@ def _models(side: RepositoryFiles, path: str) -> Iterator[str]:
             yield found
 
 
-def _is_model(side: RepositoryFiles, path: str) -> bool:
+def is_model(side: RepositoryFiles, path: str) -> bool:
     """Return whether there is a file at a path, or a folder to open as a model."""
     if path not in side.folders:
         return side.has(path)

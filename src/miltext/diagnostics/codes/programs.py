@@ -255,7 +255,7 @@ FILE_IN_NO_REVISION = code(
     "MIL846",
     "file in neither revision",
     ERROR,
-    "name a file or folder of one of the two revisions; for a submodule, run the command in its folder",
+    "name a file or folder of one of the revisions; for a submodule, run the command in its folder",
 )
 
 # ---- conflicts that git left

@@ -112,6 +112,7 @@ class _Comparing:
             notes=(*self.arrangement.notes(), *self._guesses(), *missed, *verdict.uneven()),
             lost=tuple(partners.lost),
             seed=(self.request.seed or 0) if feeder.has_random else None,
+            function=self.arrangement.runners[-1].walked.function.name,
             locate=self.sides[-1].subject.located,
         )
 
