@@ -44,7 +44,9 @@ class Repeats:
 
     def key(self, operation: OperationDifference) -> str:
         """Return the key of a difference; an empty one where it is not compared."""
-        if isinstance(operation, MovedOperations) or (isinstance(operation, ChangedOperation) and operation.blocks):
+        if isinstance(operation, MovedOperations) or operation.follows:
+            return ""
+        if isinstance(operation, ChangedOperation) and operation.blocks:
             return ""
         side = 0 if isinstance(operation, RemovedOperation) else 1
         place = operation.new_index if isinstance(operation, ChangedOperation) else operation.index

@@ -12,7 +12,7 @@ from miltext.diffing.structure import ChangedOperation, RemovedOperation, Unpair
 from miltext.printing.graph_scopes import GraphNode, scopes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from miltext.diffing.structure import OperationDifference
     from miltext.ir.functions import Function
@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 def with_scopes(operations: Sequence[OperationDifference], old: Block, new: Block) -> list[OperationDifference]:
-    """Return the differences of operations with their scopes, unless only a few do not follow from others."""
+    """Return the differences of operations, causes with their scopes and keys, unless there are only a few causes."""
     causes = [each for each in operations if not isinstance(each, ChangedOperation) or not each.follows]
     if len(causes) <= FEW:
         return [*operations]
@@ -33,7 +33,9 @@ def with_scopes(operations: Sequence[OperationDifference], old: Block, new: Bloc
     sides = scopes_of(old) if is_removed else [], scopes_of(new)
     repeats = Repeats(([*old], [*new]), sides)
     return [
-        replace(each, scope=sides[not isinstance(each, RemovedOperation)][_place(each)], repeat=repeats.key(each))
+        each
+        if each.follows
+        else replace(each, scope=sides[not isinstance(each, RemovedOperation)][_place(each)], repeat=repeats.key(each))
         for each in operations
     ]
 
@@ -84,14 +86,21 @@ def _names(op: Op) -> list[str]:
     return [*[value.name for value in op.outputs], *constants]
 
 
+def _last(places: Mapping[Op, int], block: Block, user: Op | Block, place: int) -> int:
+    """Return the place of a user of a value made at a place, or of the operation around it; the end for an output."""
+    if user in places:
+        return places[user]  # type: ignore[index]
+    around = block.holding(user)
+    return len(places) if around is None else places.get(around, place)
+
+
 def _crossing(block: Block, ops: Sequence[Op]) -> list[int]:
     """Return, for each place between operations, the number of values made before it and used after it."""
     places = {op: place for place, op in enumerate(ops)}
     steps = [0] * (len(ops) + 2)
     for place, op in enumerate(ops):
         for value in op.outputs:
-            users = [block.holding(use.user) for use in value.uses]
-            last = max((len(ops) if user is None else places.get(user, place) for user in users), default=place)
+            last = max((_last(places, block, use.user, place) for use in value.uses), default=place)
             steps[place + 1] += 1
             steps[last + 1] -= 1
     return [*accumulate(steps)]
