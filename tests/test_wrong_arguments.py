@@ -30,6 +30,7 @@ def _passes(_: object) -> bool:
 
 
 CALLS: dict[str, dict[str, Any]] = {
+    "apply": {"difference": miltext.diff(TEXT, TEXT.replace("tanh", "relu")), "source": TEXT},
     "build": {"source": TEXT, "output": ...},
     "check": {"source": TEXT},
     "compare": {"a": TEXT, "b": TEXT, "inputs": X},

@@ -157,5 +157,5 @@ def test_a_count_that_is_not_the_originals_is_refused(count: str, tmp_path: Path
 def test_a_build_without_the_original_names_the_option(tmp_path: Path) -> None:
     with pytest.raises(ParseError, match=r"model\.mil:4:\d+: error\[MIL107") as failure:
         built(elided(whole()), tmp_path)
-    assert "--from" in str(failure.value)
+    assert "`original=`" in str(failure.value)
     assert "that makes `w`" in str(failure.value)

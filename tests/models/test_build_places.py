@@ -39,8 +39,8 @@ CASES = [
     (program(function("fp32 x", "x, z")), "z", "MIL422", "the output `z`"),
     (program(relu("fp32", "future")), "<future>", "MIL421", "'future'"),
     (program(relu("fp32", "x").replace("<x>", "")), "main", "MIL421", "''"),
-    (blob_text("@model_path/weights/none.bin"), '"@model_path/weights/none.bin"', "MIL302", "--weights"),
-    (blob_text("@model_path/weights/none.bin"), '"@model_path/weights/none.bin"', "MIL302", "--from"),
+    (blob_text("@model_path/weights/none.bin"), '"@model_path/weights/none.bin"', "MIL302", "`weights=`"),
+    (blob_text("@model_path/weights/none.bin"), '"@model_path/weights/none.bin"', "MIL302", "`original=`"),
     (blob_text("@model_path/../none.bin"), '"@model_path/../none.bin"', "MIL301", "leads outside"),
     (blob_text("@model_path/damaged.bin"), '"@model_path/damaged.bin"', "MIL304", "the file is /"),
 ]
@@ -65,7 +65,7 @@ def test_a_place_matches_the_edited_text_with_an_original_too(tmp_path: Path) ->
     for text, code in ((program(relu("tensor<int64, [2]>")), "MIL420"), (blob_text("@model_path/none.bin"), "MIL302")):
         said = shown(text, tmp_path, original=old)
         assert re.match(rf".*model\.mil:\d+:\d+: error\[{code}\]", said)
-        assert "--weights" not in said
+        assert "`weights=`" not in said
 
 
 @pytest.mark.parametrize("name", ["$npy/../../x", "$npy/fp16/w.npy", "$npy/", "$npy-0/fp16/w.npy"])

@@ -205,7 +205,7 @@ def test_a_default_that_is_not_exact_is_lost_and_reported(dtype: str, entry: Fea
     assert made.warnings == [
         f"MIL450 the type of the input `x` changed, and its description loses the default value {number}"
     ]
-    with refused("MIL454", f"the default value {number}", "--no-loss"):
+    with refused("MIL454", f"the default value {number}", "`no_loss=True`"):
         built(text(f"{dtype} [2]"), model(text("fp32 [2]"), entry), no_loss=True)
 
 
@@ -255,7 +255,7 @@ def test_what_is_not_an_image_any_more_is_refused(colors: str, new: str, way: st
     shown = str(failure.value)
     assert "m.mil:3:22: error[MIL424]: the input `x` of `main` is described as an image of " in shown
     assert way in shown
-    assert "--description" in shown
+    assert "`description=`" in shown
 
 
 # ---- the oracle: coremltools' own edits
@@ -347,7 +347,7 @@ def test_a_range_replaces_enumerated_shapes_by_itself() -> None:
         ({"x": "1,4..2"}, "MIL434", "begins above its end"),
         ({"x": ""}, "MIL434", "has no sizes"),
         ({"x": [1, (2, 3, 4)]}, "MIL434", "are not sizes"),
-        ({}, "MIL452", "--range x=1,LEAST..GREATEST"),
+        ({}, "MIL452", '`ranges={"x": "1,LEAST..GREATEST"}`'),
     ],
 )
 def test_a_range_that_does_not_fit_is_refused(ranges: Any, code: str, saying: str) -> None:

@@ -333,7 +333,7 @@ def test_unknown_fields_may_refer_to_weights(original: Path, tmp_path: Path) -> 
     model = open_model(original)
     assert model.spec is not None
     model.program.functions["main"].MergeFromString(wire.sized(wire.tag(700), b"new"))
-    with refused("MIL427", "unknown", "without --prune-weights"):
+    with refused("MIL427", "unknown", "without `prune_weights=True`"):
         miltext.build(model, tmp_path / "B.mlpackage", prune_weights=True)
     assert not (tmp_path / "B.mlpackage").exists()
     miltext.build(model, tmp_path / "B.mlpackage")

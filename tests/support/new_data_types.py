@@ -88,7 +88,7 @@ def _stored(name: str, data: bytes, count: int, folder: Path) -> list[Any]:
         blob = file.blob(offset)
         summary = statistics(blob)
     assert summary is not None
-    return [blob.dtype.name, blob.count, bytes(blob.data).hex(), *np.round(list(summary), 3).tolist()]
+    return [blob.dtype.name, blob.count, bytes(blob.data).hex(), *np.round(list(summary)[:3], 3).tolist()]
 
 
 def _exchanged(tensor: Value, text: str, elements: list[str]) -> list[float]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, overload
 
 from miltext.applying.models import edited_alone, edited_model
 from miltext.containers.sources import Source, is_text, model_of, require_source
+from miltext.diffing.difference import Difference
 from miltext.drafting.programs import completed
 from miltext.schema.proto import Message, Program
 from miltext.schema.proto.kinds import PROGRAM
@@ -13,7 +14,6 @@ from miltext.schema.proto.kinds import PROGRAM
 if TYPE_CHECKING:
     import os
 
-    from miltext.diffing.difference import Difference
     from miltext.models.model import Model
 
 _PROGRAM = "<program>"
@@ -53,7 +53,13 @@ def apply(difference: Difference, source: Source, *, weights_from: Source | None
         difference = miltext.diff("Old.mlpackage", "New.mlpackage")
         miltext.apply(difference, "Old.mlpackage").save("Patched.mlpackage")
     """
+    given: object = difference
+    if not isinstance(given, Difference):
+        wrong = type(given).__name__
+        raise TypeError(f"`difference` of apply() is a Difference, as from miltext.diff, not {wrong}")
     require_source(source)
+    if weights_from is not None:
+        require_source(weights_from)
     if isinstance(source, Message):
         return edited_alone(difference, model_of(source).program, _PROGRAM)
     model = model_of(source)

@@ -24,6 +24,7 @@ from miltext.cli.streams import (
     write_text,
 )
 from miltext.diagnostics import MiltextError
+from miltext.diagnostics.option_words import of_command
 from miltext.models.outputs import kind_of_name
 
 if TYPE_CHECKING:
@@ -277,7 +278,8 @@ class DiffForm(NamedTuple):
             from miltext.diffing.markdown import LIMIT
 
             limit = LIMIT if self.limit is None else self.limit
-            return difference.to_markdown(full=self.full, consequences=self.consequences, limit=limit)
+            comment = difference.to_markdown(full=self.full, consequences=self.consequences, limit=limit)
+            return of_command(comment) if difference.same else comment
         if self.form == "html":
             return difference.to_html()
         if self.stat:
@@ -287,4 +289,5 @@ class DiffForm(NamedTuple):
 
         color = output == "-" and colored(sys.stdout)
         shown = Shown(self.full, self.consequences, ("--full", "--consequences"))
-        return render_text(report(difference, shown), color)
+        text = render_text(report(difference, shown), color)
+        return of_command(text) if difference.same else text  # a text of differences contains names of the models

@@ -18,6 +18,7 @@ FLAGS = {
     "allow_nan": "--allow-nan",
     "allow_unproven": "--allow-unproven",
     "as_coremlc": "--as-coremlc",
+    "build_info": "--build-info",
     "check": "--no-check",
     "description": "--description",
     "elide": "--elide",

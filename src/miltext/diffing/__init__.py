@@ -68,6 +68,8 @@ def diff(
     Example:
         report = miltext.diff("Old.mlpackage", "New.mlpackage").to_text()
     """
+    if numbers is not None and not hasattr(numbers, "outputs"):
+        raise TypeError(f"`numbers` of diff() is a Comparison of miltext.compare or None, not {type(numbers).__name__}")
     found = _found(old, new, How(build_info, ignore_weights, progress))
     return found if numbers is None else found.with_numbers(numbers)
 

@@ -41,7 +41,7 @@ VERDICTS = {
 same.
 """
 
-LEFT_OUT = " (facts about tools differ, and are left out: --build-info)"
+LEFT_OUT = " (facts about tools differ, and are left out: `build_info=True`)"
 """The end of that line for two models whose tools or dates differ."""
 
 USES = 3
