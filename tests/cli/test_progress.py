@@ -159,7 +159,7 @@ def test_long_work_shows_a_bar_that_comes_to_its_end(
     verb: str, files: Path, bars: list[Bar], monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     run(VERBS[verb], monkeypatch, terminal=True)
-    assert len(bars) == 1 + (verb in ("save", "merge"))
+    assert len(bars) == 1 + (verb in ("save", "merge", "html"))
     for bar in bars:
         assert bar.finished
         assert bar.file is sys.stderr
