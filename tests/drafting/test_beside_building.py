@@ -88,10 +88,8 @@ def test_git_shows_a_draft_as_it_is(folder: Path) -> None:
     assert shown.startswith("// MIL112: ")
     assert shown.endswith(HALVED)
     compared = run("difftool", "old.mil", "new.mil").stdout
-    assert (
-        compared
-        == "--- old.mil\n+++ new.mil\noutputs: y may have other numbers\nfunc main\n    ~ y: mul\n        y: 0.5 -> 0.25\n"
-    )
+    head = "--- old.mil\n+++ new.mil\noutputs: y may have other numbers\nfunc main\n"
+    assert compared == f"{head}    ~ y: mul\n        y: 0.5 -> 0.25\n"
     assert "y = mul(silu(x), 0.5);" in run("locate", "old.mil", "4:14").stdout
 
 
