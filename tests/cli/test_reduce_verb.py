@@ -59,7 +59,9 @@ def test_the_rest_is_written_and_reported(model: Path, tmp_path: Path) -> None:
         "after:  1 operation, 0 constants, 1 input, 1 output\n"
         "5 tests\n"
         "\n"
-        "main: 3 operations removed, 1 operation changed, 1 value renamed, interface changed\n"
+        "       |      renamed  interface  consequences\n"
+        " main  |  -3        1          1             1\n"
+        " total |  -3        1          1             1\n"
     )
     assert types(out) == ["exp"]
 
