@@ -97,7 +97,7 @@ class Consequences:
     def _precision(self, op: Op) -> tuple[str, str, str] | None:
         """Return the data types that the values beside an operation's constants had and have now, and the cause."""
         if op.is_constant:
-            found = (self._precision(user) for value in op.outputs for user in value.users)
+            found = map(self._precision, _users(op))
             return next((each for each in found if each is not None), None)
         for old, new in self._operand_pairs(op):
             if not isinstance(old, Value) or not isinstance(new, Value) or new.is_constant:
@@ -186,13 +186,8 @@ class Consequences:
         takers = (user for user in old.users if self._is_removed(user))
         if any(value.name == new.name for user in takers for value in user.outputs):
             return Consequence("name", name_text(new.name))
-        givers = (new.owner,) if isinstance(new.owner, Op) else ()
-        if any(
-            self._is_added(user) and value.name == old.name
-            for op in givers
-            for user in _users(op)
-            for value in user.outputs
-        ):
+        takers = (user for user in (_users(new.maker) if new.maker else ()) if self._is_added(user))
+        if any(value.name == old.name for user in takers for value in user.outputs):
             return Consequence("name", name_text(old.name))
         if self._has_unpaired and _NUMBERS.sub("0", old.name) == _NUMBERS.sub("0", new.name):
             return Consequence("number", "")
@@ -200,14 +195,14 @@ class Consequences:
 
     def of_move(self, moved: Sequence[Op], places: set[Op]) -> Consequence | None:
         """Return the reason for the new place of operations; `places` are all operations that are moved or added."""
-        users = [[user for value in op.outputs for user in value.users] for op in moved]
+        users = [*map(_users, moved)]
         if all(op.is_constant and own and places.issuperset(own) for op, own in zip(moved, users, strict=True)):
             return Consequence("place", label(users[0][0]))
         return None
 
     def of_unpaired(self, op: Op) -> Consequence | None:
         """Return the reason for an added or removed constant."""
-        users = [user for value in op.outputs for user in value.users] if op.is_constant else []
+        users = _users(op) if op.is_constant else []
         if users and not any(user in self.partners.ops or user in self._kept for user in users):
             return Consequence("constant", label(_last_user(users[0])))
         return None
@@ -303,6 +298,7 @@ def _is_continued(old: str, old_stem: str, new: str, new_stem: str) -> bool:
 
 
 def _users(op: Op) -> list[Op]:
+    """Return the operations that take an output of an operation."""
     return [user for value in op.outputs for user in value.users]
 
 
@@ -313,6 +309,6 @@ def _dtypes(old: Type, new: Type) -> tuple[str, str] | None:
 
 def _last_user(op: Op) -> Op:
     """Return the operation that a constant is a part of: its first user that is not a constant."""
-    while op.is_constant and (users := [user for value in op.outputs for user in value.users]):
+    while op.is_constant and (users := _users(op)):
         op = users[0]
     return op
