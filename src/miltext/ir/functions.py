@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from miltext.ir.attributes import Attributed
 from miltext.ir.parts import GraphError, Value
 from miltext.schema import proto
 from miltext.schema.paths import Path, block_path
@@ -18,29 +19,23 @@ if TYPE_CHECKING:
     from miltext.ir.parts import Block, Op, Use
 
 
-class Function:
+class Function(Attributed[proto.Function]):
     """A function: its inputs, which are in scope in all of its blocks, and the blocks by opset.
 
     `undefined` are the used names without a definition. `clashing` maps each value whose name was in use at its
-    definition to the value with that name. `changed` are the set attributes, None for removed ones. `opset` is the
-    function's opset, which may differ from those of its blocks.
+    definition to the value with that name. `opset` is the function's opset, which may differ from those of its blocks.
     """
 
-    __slots__ = (
-        "_has_uses", "_names", "blocks", "changed", "clashing", "inputs", "is_edited", "message", "name", "opset",
-        "undefined",
-    )  # fmt: skip
+    __slots__ = ("_has_uses", "_names", "blocks", "clashing", "inputs", "name", "opset", "undefined")
 
     def __init__(self, name: str, message: proto.Function) -> None:
+        super().__init__(message)
         self.name = name
-        self.message = message
         self.opset = message.opset
         self.inputs: list[Value] = []
         self.blocks: dict[str, Block] = {}
         self.undefined: dict[str, Value] = {}
         self.clashing: dict[Value, Value] = {}
-        self.changed: dict[str, proto.Value | None] = {}
-        self.is_edited = False
         self._names: FreshNames | None = None
         self._has_uses = False
 
@@ -73,17 +68,6 @@ class Function:
             if value.name == name:
                 return value
         raise GraphError(f"the function `{self.name}` has no value `{name}`: `defined` yields all that it has")
-
-    @property
-    def attributes(self) -> dict[str, proto.Value]:
-        """The attributes, read-only; `set_attribute` changes one."""
-        stated = {**self.message.attributes, **self.changed}
-        return {key: value for key, value in stated.items() if value is not None}
-
-    def set_attribute(self, key: str, value: proto.Value | None) -> None:
-        """Set an attribute, or remove it for None."""
-        self.changed[key] = value
-        self.touch()
 
     def add_input(self, name: str, type: Type) -> Value:
         """Add a last input, and return it."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from miltext.ir.attributes import Attributed
 from miltext.schema import proto
 from miltext.schema.types import Type, read_type, write_type
 from miltext.schema.walk import is_constant
@@ -378,24 +379,21 @@ class Op:
                 operand.uses.pop(Use(self, parameter, index), None)
 
 
-class Block:
+class Block(Attributed[proto.Block]):
     """A block of a function, by opset, or inside an operation; its operations are linked in order.
 
-    `is_rebuilt` is true if operations or inputs were inserted, moved or removed. `changed` are the set attributes, None
-    for removed ones.
+    `is_rebuilt` is true if operations or inputs were inserted, moved or removed.
     """
 
-    __slots__ = ("_outputs", "changed", "first", "inputs", "is_edited", "is_rebuilt", "last", "message", "owner")
+    __slots__ = ("_outputs", "first", "inputs", "is_rebuilt", "last", "owner")
 
     def __init__(self, message: proto.Block, owner: Function | Op) -> None:
-        self.message = message
+        super().__init__(message)
         self.owner = owner
         self.inputs: list[Value] = []
         self._outputs: list[Value] = []
         self.first: Op | None = None
         self.last: Op | None = None
-        self.changed: dict[str, proto.Value | None] = {}
-        self.is_edited = False
         self.is_rebuilt = False
 
     def __iter__(self) -> Iterator[Op]:
@@ -406,17 +404,6 @@ class Block:
             linked.append(op)
             op = op.next
         return (op for op in linked if op.block is self)
-
-    @property
-    def attributes(self) -> dict[str, proto.Value]:
-        """The attributes, read-only; `set_attribute` changes one."""
-        stated = {**self.message.attributes, **self.changed}
-        return {key: value for key, value in stated.items() if value is not None}
-
-    def set_attribute(self, key: str, value: proto.Value | None) -> None:
-        """Set an attribute, or remove it for None."""
-        self.changed[key] = value
-        self.touch()
 
     @property
     def outputs(self) -> Sequence[Value]:
