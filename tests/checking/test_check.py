@@ -58,7 +58,7 @@ def test_golden(case: Path, matches_golden: Check) -> None:
 
 NAMES = {name: code for name, code in vars(codes).items() if isinstance(code, str) and code in TABLE}
 SOURCES = [path for path in sorted((ROOT / "src").rglob("*.py")) if path.parent.name != "codes"]
-HELP = "Explain a code such as MIL604, and its fix."
+HELP = "Explain a code such as MIL604, or an operation."
 """The help of a verb, which is read without the table."""
 
 

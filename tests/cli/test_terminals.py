@@ -98,3 +98,4 @@ def test_no_mark_of_markdown_is_left(code: str) -> None:
 
 def test_an_operation_is_described_in_place_of_a_code() -> None:
     assert miltext("explain", "conv").stdout == miltext("ops", "conv").stdout != b""
+    assert miltext("explain", "conv", "--json").stdout == miltext("ops", "conv", "--json").stdout != b""

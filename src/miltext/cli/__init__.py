@@ -16,8 +16,8 @@ GROUPS = {
         "demo": "Show a tour of miltext on a small model.",
         "print": "Print a model's program as MIL text.",
         "info": "Summarize a model.",
-        "describe": "Show a model's description as TOML.",
         "weights": "List a model's weights, or save them as .npy files.",
+        "describe": "Show a model's description as TOML.",
         "locate": "Show the operation at a line of model.mil.",
     },
     "Write": {
@@ -29,7 +29,7 @@ GROUPS = {
     },
     "Check": {
         "check": "Report all problems of programs.",
-        "explain": "Explain a code such as MIL604, and its fix.",
+        "explain": "Explain a code such as MIL604, or an operation.",
         "ops": "List the operations, or describe one.",
     },
     "Edit": {

@@ -31,7 +31,7 @@ MOST = 9
 def command(code: str | None) -> None:
     """Explain CODE, with an example and the fix; or describe an operation. Without CODE, list all codes."""
     from miltext.cli.meanings import or_meant
-    from miltext.cli.ops_verb import described
+    from miltext.cli.ops_verb import write_found
     from miltext.diagnostics.codes import TITLES, explanation
     from miltext.reference.searching import find
     from miltext.schema.operations import all_names
@@ -44,9 +44,7 @@ def command(code: str | None) -> None:
         return
     known = f"{_BEGINNING if code.isdecimal() else ''}{code}".upper()
     if known not in TITLES and code in all_names():
-        if asks_json():
-            raise click.UsageError(f"`{code}` is an operation: `miltext ops {code} --json` describes it")
-        write_text("-", described(find([code])))
+        write_found(find([code]))
         return
     if known not in TITLES:
         lists = "; `miltext ops` lists all operations, and `miltext explain` lists all codes"

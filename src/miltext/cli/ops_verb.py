@@ -48,12 +48,18 @@ def command(words: tuple[str, ...], opset: str | None, family: str | None, examp
         raise click.UsageError(str(unknown)) from None
     if asks_json() and example:
         raise click.UsageError("--json has the examples, too: leave --example out")
-    if asks_json():
-        write_json({"operations": _records(found)})
-    elif example:
+    if example:
         write_text("-", _examples(found), "mil")
     else:
-        write_text("-", described(found))
+        write_found(found)
+
+
+def write_found(found: Found) -> None:
+    """Write the operations that were found, as text or JSON."""
+    if asks_json():
+        write_json({"operations": _records(found)})
+    else:
+        write_text("-", _described(found))
 
 
 def _records(found: Found) -> list[Record]:
@@ -68,7 +74,7 @@ def _examples(found: Found) -> Iterator[str]:
     yield found.entries[0].example(found.opset).text
 
 
-def described(found: Found) -> Iterator[str]:
+def _described(found: Found) -> Iterator[str]:
     """Yield the lines about the operations that were found: a list, or all facts about the named ones."""
     from miltext.cli.coloring import mil_coloring
     from miltext.reference.pages import listing, page
