@@ -41,7 +41,7 @@ def draft_types(read: Recovered, arrays: Arrays | None = None) -> DraftTypes:
     initial value, with a `?` for each size that changes between turns: the walks over the draft stop when no type
     changes.
     """
-    types = _nothing_inferred(read)
+    types = nothing_inferred(read)
     if read.program is None or not (read.drafts or read.elaborated):
         return types
     arrays = arrays or Arrays(None)
@@ -59,14 +59,15 @@ def draft_types(read: Recovered, arrays: Arrays | None = None) -> DraftTypes:
         if not wider or turn + 1 == MOST_WALKS:
             break
         carried |= wider
-        types = _nothing_inferred(read)
+        types = nothing_inferred(read)
         arrays.report_again()
         read.program.CopyFrom(before)
     types.findings.extend(_outside(gap) for gap in sorted(types.open, key=str) if not any(operations_around(gap)))
     return types
 
 
-def _nothing_inferred(read: Recovered) -> DraftTypes:
+def nothing_inferred(read: Recovered) -> DraftTypes:
+    """Return the types of a draft before any is inferred."""
     return DraftTypes(read, {}, [], [], {}, {}, [], set(read.drafts), set(), {})
 
 

@@ -286,6 +286,25 @@ UNRESOLVED_CONFLICT = code(
     "edit the text that is beside the model, MODEL.conflict.mil, or take `ours` or `theirs`",
 )
 
+# ---- rewriting by rules
+
+WRONG_RULE = code(
+    "MIL870", "mistake in a rule file", ERROR, "correct the rule; `docs/rewrite.md` describes rule files"
+)
+NEVER_AT_REST = code(
+    "MIL871",
+    "rules that never come to rest",
+    ERROR,
+    "change a rule so that its replacement does not match again: with `where`, or an `unless_` function",
+)
+UNPROVEN_RULE = code(
+    "MIL872",
+    "rule without the declared exactness",
+    ERROR,
+    "correct the rule, or declare the exactness that it has. The note shows the numbers",
+)
+UNKNOWN_SITE = code("MIL873", "unknown site or rule", ERROR, "name a site or a rule that a dry run lists")
+
 # ---- internal errors
 
 INTERNAL_ERROR = code("MIL900", "internal error", ERROR, "please report it, with the text if that can be shared")

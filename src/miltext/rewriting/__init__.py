@@ -1,0 +1,1 @@
+"""Rewriting of programs by rules written in MIL, and search for their patterns."""

@@ -1,0 +1,251 @@
+"""Instances of a replacement: its function with the types of a match, and all constants that can be computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from miltext.checking.arrays import Arrays
+from miltext.checking.draft_walk import DraftWalk
+from miltext.checking.drafts import nothing_inferred
+from miltext.checking.inference.operands import Operand as Given
+from miltext.checking.inference.operands import read_value
+from miltext.diagnostics import MiltextError
+from miltext.evaluation.evaluator import Evaluator
+from miltext.ir.graph import Graph
+from miltext.ir.parts import Op, Value
+from miltext.rewriting.literals import literal_message
+from miltext.schema.paths import Key, Path
+from miltext.schema.proto import Program
+from miltext.schema.types import TensorType, Type, read_type, write_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from miltext.evaluation.rules import Array
+    from miltext.ir.functions import Function
+    from miltext.parsing.recovery import Gap
+    from miltext.rewriting.operands import Contents
+    from miltext.rewriting.rule_files import Replacement, RuleFile
+    from miltext.schema import proto
+
+
+class NoInstance(Exception):
+    """A replacement is impossible at a site; the message contains the reason."""
+
+
+class Argument(NamedTuple):
+    """What an input of a replacement stands for: its type, and its literal if it is a constant.
+
+    `omitted` are the uses that are left out, by the type of the operation and the parameter: there, it is a default.
+    """
+
+    type: Type
+    literal: proto.Value | None
+    omitted: tuple[str, str] | None = None
+
+
+Arguments: TypeAlias = "Mapping[str, Argument | None]"
+"""The arguments of a replacement by the names of its inputs, None for those that are left out."""
+
+
+class Instance(NamedTuple):
+    """A replacement with types: its function, and the contents of computed constants, by the values of the function."""
+
+    function: Function
+    computed: dict[Value, Array]
+
+
+def instance(
+    replacement: Replacement, file: RuleFile, arguments: Arguments, opset: str, contents: Contents
+) -> Instance:
+    """Return a replacement for arguments, in a block for an opset. Raise NoInstance."""
+    program = _alone(replacement, arguments, opset)
+    read = file.read._replace(
+        program=program, drafts=_gaps(replacement, file, program, opset), diagnostics=[], flawed=set()
+    )
+    walk = _InstanceWalk(read, nothing_inferred(read), Arrays(None))
+    walk.given = {name: _operand(each) for name, each in arguments.items() if each is not None}
+    walk.program()
+    _refuse(walk)
+    function = Graph(program).functions[replacement.function.name]
+    folding = _Folding(function, arguments, contents)
+    folding.known = {value.name: operand.value for value, operand in walk.known.items()}
+    return Instance(function, folding.computed())
+
+
+class _InstanceWalk(DraftWalk):
+    """Inference in a replacement, whose inputs may be constants."""
+
+    keeps_all = True
+    given: Mapping[str, Given]
+
+    def declare(self, values: Iterable[Value]) -> None:
+        listed = [*values]
+        super().declare(listed)
+        self.known.update({value: self.given[value.name] for value in listed if value.name in self.given})
+
+
+def _alone(replacement: Replacement, arguments: Arguments, opset: str) -> Program:
+    """Return a Program with the function of a replacement alone, without the arguments that are left out."""
+    name = replacement.function.name
+    program = Program()
+    made = program.functions[name]
+    made.CopyFrom(replacement.function.message)
+    [own] = [*made.block_specializations]
+    if own != opset:
+        made.block_specializations[opset].CopyFrom(made.block_specializations[own])
+        del made.block_specializations[own]
+    made.opset = opset
+    graph = Graph(program)
+    for value in graph.functions[name].inputs:
+        argument = arguments[value.name]
+        for use in [*value.uses]:
+            if use.op is not None and (argument is None or (use.op.type, use.parameter) == argument.omitted):
+                use.op.remove_input(use.parameter)
+    program = graph.program()
+    for declared in program.functions[name].inputs:
+        if (argument := arguments[declared.name]) is not None:
+            declared.type.CopyFrom(write_type(argument.type))
+    return program
+
+
+def _gaps(replacement: Replacement, file: RuleFile, program: Program, opset: str) -> dict[Path, Gap]:
+    """Return the gaps inside the operations of a replacement, for a block of another opset."""
+    depth = len(replacement.path)
+    return {
+        (*path[: depth + 1], Key(opset), *path[depth + 2 :]): gap
+        for path, gap in file.read.drafts.items()
+        if path[:depth] == replacement.path and "operations" in path[depth:] and _is_left(path, program, opset)
+    }
+
+
+def _is_left(path: Path, program: Program, opset: str) -> bool:
+    """Return whether the argument at the path of a gap was not left out."""
+    name, place = str(path[1]), path[5]
+    graph = program.functions[name].block_specializations[opset]
+    if path[6] != "inputs":
+        return True
+    return path[7] in graph.operations[int(place)].inputs
+
+
+def _operand(argument: Argument) -> Given:
+    literal = argument.literal
+    if literal is None:
+        return Given(argument.type, constant=False)
+    return Given(argument.type, value=read_value(literal, argument.type))
+
+
+def _refuse(walk: _InstanceWalk) -> None:
+    """Raise NoInstance for the first mistake of a replacement with the types of a match."""
+    types = walk.types
+    for inference in walk.found:
+        if inference.clash is not None:
+            about = f"`{inference.clash.parameter}` of " if inference.clash.parameter else ""
+            raise NoInstance(f"{about}`{inference.operation.type}` {inference.clash.clause}")
+    findings = [*types.findings, *types.unknown.values(), *types.strange.values()]
+    if findings or types.diagnostics:
+        raise NoInstance(findings[0].message if findings else types.diagnostics[0].message)
+    if types.open:
+        raise NoInstance("a type of the replacement cannot be inferred")
+
+
+class _Folding:
+    """The values of an instance that depend on constants alone; `known` are those that inference knows, by name."""
+
+    known: Mapping[str, object]
+
+    def __init__(self, function: Function, arguments: Arguments, contents: Contents) -> None:
+        self._function = function
+        self._arguments = arguments
+        self._contents = contents
+        self._inferred: dict[Value, Array] = {}
+        self._evaluated: list[Op] = []
+
+    def computed(self) -> dict[Value, Array]:
+        """Return the contents of the values. Raise NoInstance for a value that cannot be computed."""
+        fixed = {value for value in self._function.inputs if self._argument(value) is not None}
+        assert self._function.block is not None, "a replacement has a block"
+        for op in self._function.block:
+            known = self.known.get(op.outputs[0].name) if len(op.outputs) == 1 else None
+            if op.type != "const" and _is_int32(op.outputs[0].type) and _is_whole(known):
+                self._inferred[op.outputs[0]] = np.array(known, np.int32)
+            elif op.type != "const" and not all(value in fixed for value in op.operands):
+                continue
+            elif op.type != "const":
+                self._evaluated.append(op)
+            fixed.update(op.outputs)
+        return {**self._inferred, **(self._results() if self._evaluated else {})}
+
+    def _argument(self, value: Value) -> proto.Value | None:
+        """Return the literal of an input; None for an input that is not a constant."""
+        argument = self._arguments.get(value.name)
+        return None if argument is None else argument.literal
+
+    def _literal(self, value: Value) -> proto.Value:
+        """Return a constant that an evaluated operation uses. Raise NoInstance for an unreadable one."""
+        if value in self._inferred:
+            return literal_message(self._inferred[value])
+        literal = value.maker.literal("val") if value.maker is not None else self._argument(value)
+        if literal is not None and literal.WhichOneof("value") == "blobFileValue":
+            array = self._contents.array(literal)
+            literal = None if array is None else literal_message(array)
+        if literal is None:
+            raise NoInstance(f"the constant `{value.name}` cannot be read")
+        return literal
+
+    def _results(self) -> dict[Value, Array]:
+        """Return the outputs of the evaluated operations."""
+        program, made = self._program()
+        try:
+            results = Evaluator(program, self._function.name, check=False).run({})
+        except MiltextError as failure:
+            raise NoInstance(f"a constant cannot be computed: {failure.diagnostics[0].message}") from None
+        found = {value: np.asarray(results[name]) for value, name in made.items()}
+        for value, array in found.items():
+            if array.dtype.kind == "f" and not np.isfinite(array).all() and self._is_finite():
+                raise NoInstance(f"the constant `{value.name}` leaves the range of its data type")
+        return found
+
+    def _program(self) -> tuple[Program, dict[Value, str]]:
+        """Return a Program that computes the evaluated operations, and the names of their outputs in it."""
+        program = Program()
+        function = program.functions[self._function.name]
+        function.opset = self._function.message.opset
+        function.block_specializations[function.opset].SetInParent()
+        graph = Graph(program)
+        block = graph.functions[self._function.name].block
+        assert block is not None, "it was made so"
+        made: dict[Value, Value] = {}
+        for op in self._evaluated:
+            for value in op.operands:
+                if value not in made:
+                    literal = self._literal(value)
+                    const = Op.new("const", {}, {f"v{len(made)}": read_type(literal.type)}, {"val": literal})
+                    block.append(const)
+                    made[value] = const.outputs[0]
+            copy = op.copy()
+            for name, operands in op.inputs.items():
+                copy.set_input(name, [made[each] if isinstance(each, Value) else each for each in operands])
+            for value, output in zip(op.outputs, copy.outputs, strict=True):
+                output.name = f"v{len(made)}"
+                made[value] = output
+            block.append(copy)
+        wanted = [value for op in self._evaluated for value in op.outputs]
+        block.outputs = [made[value] for value in wanted]
+        return graph.program(), {value: made[value].name for value in wanted}
+
+    def _is_finite(self) -> bool:
+        """Return whether all constants of the program are finite."""
+        arrays = [self._contents.array(each.literal) for each in self._arguments.values() if each is not None]
+        return all(each is None or each.dtype.kind != "f" or bool(np.isfinite(each).all()) for each in arrays)
+
+
+def _is_whole(value: object) -> bool:
+    return value is not None and (not isinstance(value, tuple) or None not in value)
+
+
+def _is_int32(stated: Type) -> bool:
+    return isinstance(stated, TensorType) and stated.dtype == "int32"

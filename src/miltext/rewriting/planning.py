@@ -1,0 +1,149 @@
+"""The plan of a rewriting: each site with its disposition, by replacements in a graph until no rule applies."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from miltext.checking.findings import named
+from miltext.diagnostics import MiltextError, Note, codes, error
+from miltext.rewriting.applying import Replacing
+from miltext.rewriting.instances import NoInstance
+from miltext.rewriting.sites import Finder
+
+if TYPE_CHECKING:
+    from miltext.ir.functions import Function
+    from miltext.ir.graph import Graph
+    from miltext.ir.parts import Block, Op
+    from miltext.rewriting.operands import Contents
+    from miltext.rewriting.rule_files import Rule
+    from miltext.rewriting.sites import Site
+
+REPLACED, REFUSED = "replaced", "refused"
+
+DEEPEST = 200
+"""The greatest number of replacements one inside the result of another that do not reduce the operations."""
+
+
+@dataclass(frozen=True)
+class PlannedSite:
+    """A site: its rule, its function, the value that is replaced, and the names of the values of matched operations.
+
+    `disposition` is `replaced` or `refused`, for a `reason`. `removed` and `made` are the types of the operations that
+    went and came, constants aside.
+    """
+
+    rule: str
+    function: str
+    value: str
+    values: tuple[str, ...]
+    disposition: str
+    reason: str = ""
+    removed: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether the site is replaced."""
+        return self.disposition == REPLACED
+
+
+@dataclass
+class Rewriter:
+    """Rewrites a graph. `only` names the values of sites, all without any, and `limit` the most replacements.
+
+    `sites` are the replaced sites in order, and then the refused ones.
+    """
+
+    graph: Graph
+    rules: Sequence[Rule]
+    contents: Contents
+    only: Collection[str] = ()
+    limit: int | None = None
+    replaced: list[PlannedSite] = field(default_factory=list)
+    refused: list[PlannedSite] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._replacing = Replacing(self.contents)
+        self._depths: dict[Op, int] = {}
+
+    @property
+    def sites(self) -> list[PlannedSite]:
+        return [*self.replaced, *self.refused]
+
+    def run(self) -> None:
+        """Replace all sites: rule by rule, in the order of the text, until no rule applies.
+
+        Raise MiltextError (MIL871) for rules that never come to rest.
+        """
+        while True:
+            before = len(self.replaced)
+            self.refused = []
+            for rule in self.rules:
+                for function in self.graph.functions.values():
+                    self._function(rule, function)
+            if len(self.replaced) == before or self._is_full:
+                return
+
+    @property
+    def _is_full(self) -> bool:
+        return self.limit is not None and len(self.replaced) >= self.limit
+
+    def _function(self, rule: Rule, function: Function) -> None:
+        for opset, block in function.blocks.items():
+            finder = Finder(rule, self.contents, opset)
+            for op in roots(rule, block):
+                if op.block is not None and not self._is_full and self._is_wanted(function, op):
+                    site = finder.site(op)
+                    if site is not None:
+                        self._site(function, site)
+
+    def _is_wanted(self, function: Function, op: Op) -> bool:
+        names = {name for value in op.outputs for name in (value.name, f"{function.name}/{value.name}")}
+        return not self.only or not names.isdisjoint(self.only)
+
+    def _site(self, function: Function, site: Site) -> None:
+        """Replace a site, or record why not."""
+        planned = _planned(site, function)
+        if site.reason:
+            self.refused.append(planned)
+            return
+        depth = max((self._depths.get(op, 0) for op in site.match.ops.values()), default=0)
+        try:
+            applied = self._replacing.replace(site)
+        except NoInstance as reason:
+            self.refused.append(replace(planned, disposition=REFUSED, reason=str(reason)))
+            return
+        depth += len(applied.made) >= len(applied.removed)
+        self._depths.update(dict.fromkeys(applied.made, depth))
+        done = replace(planned, disposition=REPLACED, removed=_types(applied.removed), made=_types(applied.made))
+        self.replaced.append(done)
+        if depth > DEEPEST:
+            self._refuse_restless()
+
+    def _refuse_restless(self) -> None:
+        """Raise MiltextError for rules that never come to rest."""
+        recent = sorted({each.rule for each in self.replaced[-DEEPEST:]})
+        listed = ", ".join(named(each) for each in recent)
+        message = f"the rules never come to rest: after {DEEPEST} replacements in one another, {listed} still apply"
+        note = Note(
+            "change a rule so that its replacement does not match again: with `where`, or an `unless_` function"
+        )
+        raise MiltextError([error(codes.NEVER_AT_REST, message, None, note)])
+
+
+def roots(rule: Rule, block: Block) -> Iterator[Op]:
+    """Yield the operations at which a rule may match, in the order of the text, also those of inner blocks."""
+    wanted = rule.pattern.root.type
+    return iter([op for op in block.walk() if op.type == wanted])
+
+
+def _planned(site: Site, function: Function) -> PlannedSite:
+    names = tuple(op.outputs[0].name for op in reversed(site.match.ops.values()) if op.outputs)
+    disposition = REFUSED if site.reason else ""
+    return PlannedSite(site.rule.name, function.name, site.root.outputs[0].name, names, disposition, site.reason)
+
+
+def _types(ops: Sequence[Op]) -> tuple[str, ...]:
+    return tuple(sorted(op.type for op in ops))

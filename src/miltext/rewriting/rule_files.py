@@ -1,0 +1,267 @@
+"""Rule files: MIL drafts whose functions are patterns, replacements and examples.
+
+The prefix of a function's name determines its meaning: `find_NAME` is the pattern of a rule, and `replace_NAME` its
+replacement. `unless_NAME` is a pattern for a value that must not occur; `example_NAME` and `keep_NAME` are programs
+that the rule changes and does not change. Attributes of the find function, or of the file for all of its rules, say the
+rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from miltext.checking.findings import named
+from miltext.diagnostics import ParseError, codes, error
+from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.ir.graph import Graph
+from miltext.parsing.recovery import recover
+from miltext.parsing.spans import find
+from miltext.rewriting.exactness import Exactness
+from miltext.rewriting.expressions import Expression, WrongExpression
+from miltext.rewriting.patterns import Pattern, WrongRule, belongs
+from miltext.schema.paths import Key, Path
+from miltext.syntax.literals import unquote
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic
+    from miltext.ir.functions import Function
+    from miltext.parsing.recovery import Recovered
+
+VERSION = "1"
+"""The version of rule files, which the attribute `rules` of the file states."""
+
+FIND, REPLACE, UNLESS, EXAMPLE, KEEP = PREFIXES = ("find_", "replace_", "unless_", "example_", "keep_")
+
+SHARED = ("source", "purpose", "exactness", "systems", "domain")
+"""The attributes that a file can state for all of its rules."""
+
+OWN = (*SHARED, "where", "shared", "by")
+"""The attributes of a find function."""
+
+
+@dataclass(frozen=True, eq=False)
+class Replacement:
+    """A replacement: its function in the file, and expressions for the inputs that are not names of the pattern."""
+
+    function: Function
+    path: Path
+    computed: Mapping[str, Expression]
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """A rule; without a `replacement`, it can only be looked for.
+
+    `where` must hold for a match. Inner values in `shared` may have uses outside of a match. `domain` is the greatest
+    magnitude of finite inputs for which the exactness is claimed; None for all numbers. `examples` and `keeps` are
+    names of functions of the file.
+    """
+
+    name: str
+    file: RuleFile = field(repr=False)
+    pattern: Pattern
+    replacement: Replacement | None
+    where: Expression | None
+    shared: frozenset[str]
+    unless: tuple[Pattern, ...]
+    exactness: Exactness
+    domain: float | None
+    source: str = ""
+    purpose: str = ""
+    systems: str = ""
+    examples: tuple[str, ...] = ()
+    keeps: tuple[str, ...] = ()
+
+
+class RuleFile:
+    """A rule file that was read: its `rules`, in the order of the text, and the functions in it."""
+
+    def __init__(self, text: str, path: str | None = None) -> None:
+        """Read a text. Raise ParseError with its mistakes."""
+        self.text = text
+        self.path = path
+        self.read: Recovered = recover(text, keep=True)
+        found = [each for each in self.read.diagnostics if each.severity == "error"]
+        if found or self.read.program is None:
+            raise ParseError(self.read.relocated(self.read.diagnostics), text=text, path=path)
+        self.graph = Graph(self.read.program)
+        try:
+            self.rules = _Reading(self).rules()
+        except WrongRule as wrong:
+            raise ParseError([self.placed(wrong)], text=text, path=path) from None
+
+    def placed(self, wrong: WrongRule) -> Diagnostic:
+        """Return the diagnostic of a mistake at its place in the text."""
+        assert self.read.root is not None, "a Program was read from it"
+        span = self.read.written(find(self.read.root, wrong.path).span)
+        return error(codes.WRONG_RULE, str(wrong), span)
+
+
+class _Reading:
+    """Reads the rules of a file."""
+
+    def __init__(self, file: RuleFile) -> None:
+        self._file = file
+        self._read = file.read
+        self._functions = file.graph.functions
+        self._shared: dict[str, str] = {}
+
+    def rules(self) -> list[Rule]:
+        self._head()
+        names = [name for name in self._in_order() if name.startswith(FIND)]
+        rules = {name.removeprefix(FIND): name for name in names}
+        for name in self._functions:
+            self._known(name, rules)
+        if not rules:
+            raise WrongRule("the file has no rule: begin the name of a function to find with `find_`", ())
+        return [self._rule(name, self._functions[function], rules) for name, function in rules.items()]
+
+    def _in_order(self) -> list[str]:
+        assert self._read.root is not None, "a Program was read from it"
+        root = self._read.root
+        return sorted(self._functions, key=lambda name: find(root, ("functions", Key(name))).start)
+
+    def _head(self) -> None:
+        """Read the attributes of the file."""
+        stated = self._strings(())
+        if "rules" not in stated:
+            raise WrongRule(f'the file does not state its version: write `program(1.3)[rules = "{VERSION}"]`', ())
+        if stated["rules"] != VERSION:
+            way = f'this version of miltext reads version "{VERSION}"'
+            raise WrongRule(f'rules of version "{stated["rules"]}" cannot be read: {way}', ("attributes", Key("rules")))
+        for key in stated:
+            self._require(key, ("rules", *SHARED), ("attributes", Key(key)))
+        self._shared = stated
+
+    def _known(self, name: str, rules: Mapping[str, str]) -> None:
+        """Raise WrongRule for a function that belongs to no rule."""
+        path: Path = ("functions", Key(name))
+        prefix = next((each for each in PREFIXES if name.startswith(each)), None)
+        if prefix is None:
+            begins = ", ".join(f"`{each}`" for each in PREFIXES)
+            raise WrongRule(
+                f"the name of {named(name)} does not say what it is for: begin it with one of {begins}", path
+            )
+        if prefix not in (FIND, REPLACE) and belongs(name, prefix, rules) is None:
+            message = f"{named(name)} belongs to no rule: after `{prefix}`, write the name of a rule"
+            raise WrongRule(f"{message}{did_you_mean(nearest(name.removeprefix(prefix), rules))}", path)
+
+    def _rule(self, name: str, function: Function, rules: Mapping[str, str]) -> Rule:
+        pattern = Pattern(function, self._read)
+        stated = self._strings(pattern.path, OWN)
+        where = self._expression(stated["where"], pattern, pattern.path, "where") if "where" in stated else None
+        shared = frozenset(stated.get("shared", "").replace(",", " ").split())
+        inner = {value.name for op in pattern.ops if op is not pattern.root for value in op.outputs}
+        for each in sorted(shared - inner):
+            raise WrongRule(f"{named(each)} is not an inner value of the pattern", self._at(pattern.path, "shared"))
+        facts = {**{key: text for key, text in self._shared.items() if key != "rules"}, **stated}
+        return Rule(
+            name,
+            self._file,
+            pattern,
+            self._replacement(stated.get("by", name), pattern, is_named="by" in stated),
+            where,
+            shared,
+            tuple(self._unless(each, pattern) for each in self._of(UNLESS, name, rules)),
+            self._exactness(facts.get("exactness", "exact"), pattern.path),
+            self._domain(facts.get("domain", "any"), pattern.path),
+            source=facts.get("source", ""),
+            purpose=facts.get("purpose", ""),
+            systems=facts.get("systems", ""),
+            examples=tuple(self._of(EXAMPLE, name, rules)),
+            keeps=tuple(self._of(KEEP, name, rules)),
+        )
+
+    def _of(self, prefix: str, rule: str, rules: Mapping[str, str]) -> list[str]:
+        return [each for each in self._in_order() if belongs(each, prefix, rules) == rule]
+
+    def _unless(self, name: str, pattern: Pattern) -> Pattern:
+        """Read a pattern for one of the values of another pattern."""
+        made = Pattern(self._functions[name], self._read)
+        if len(made.outputs) != 1 or made.outputs[0].name not in pattern.inputs:
+            message = f"{named(name)} must return one value, with the name of an input of {named(pattern.name)}"
+            raise WrongRule(message, made.path)
+        return made
+
+    def _replacement(self, name: str, pattern: Pattern, *, is_named: bool) -> Replacement | None:
+        """Read the replacement of a pattern; None if it has none."""
+        function = self._functions.get(f"{REPLACE}{name}")
+        if function is None:
+            if is_named:
+                raise WrongRule(f"there is no function `{REPLACE}{name}`", self._at(pattern.path, "by"))
+            return None
+        path: Path = ("functions", Key(function.name))
+        computed = self._strings(path)
+        block = function.block
+        if block is None or len(block.outputs) != len(pattern.outputs):
+            raise WrongRule(f"{named(function.name)} must return as many values as {named(pattern.name)}", path)
+        for index, value in enumerate(function.inputs):
+            if value.name not in pattern.inputs and value.name not in computed:
+                message = (
+                    f"{named(value.name)} is not an input of {named(pattern.name)}: name it there, or compute it in an "
+                    f'attribute: `[{value.name} = "rank(x)"]`'
+                )
+                raise WrongRule(message, (*path, "inputs", index))
+        for key in computed:
+            self._require(key, tuple(value.name for value in function.inputs), self._at(path, key))
+        if function.undefined:
+            message = f"{named(next(iter(function.undefined)))} is neither an input of {named(function.name)} nor made"
+            raise WrongRule(f"{message} in it: add it to the inputs", path)
+        return Replacement(
+            function, path, {key: self._expression(text, pattern, path, key) for key, text in computed.items()}
+        )
+
+    # ---- attributes
+
+    def _expression(self, text: str, pattern: Pattern, path: Path, key: str) -> Expression:
+        try:
+            return Expression(text, pattern.names)
+        except WrongExpression as wrong:
+            raise WrongRule(f"{named(key)} is not an expression: {wrong}", self._at(path, key)) from None
+
+    def _exactness(self, text: str, path: Path) -> Exactness:
+        try:
+            return Exactness(text)
+        except ValueError as wrong:
+            raise WrongRule(str(wrong), self._at(path, "exactness")) from None
+
+    def _domain(self, text: str, path: Path) -> float | None:
+        if text == "any":
+            return None
+        try:
+            return {"finite": float("inf")}.get(text) or float(text)
+        except ValueError:
+            message = f'`{text}` is not a domain: write "any", "finite", or the greatest magnitude, as in "200"'
+            raise WrongRule(message, self._at(path, "domain")) from None
+
+    def _at(self, path: Path, key: str) -> Path:
+        """Return the path of an attribute of a function, or of the file if the file states it."""
+        own = (*path, "attributes", Key(key))
+        return own if own in self._read.drafts else path
+
+    def _require(self, key: str, known: tuple[str, ...], path: Path) -> None:
+        if key not in known:
+            listed = ", ".join(known)
+            message = f"there is no attribute {named(key)}{did_you_mean(nearest(key, known))}"
+            raise WrongRule(f"{message}; the attributes here are {listed}", path)
+
+    def _strings(self, owner: Path, known: tuple[str, ...] | None = None) -> dict[str, str]:
+        """Return the attributes of the file or of a function, which are strings. Raise WrongRule."""
+        part = self._functions[str(owner[1])] if owner else None
+        attributes = part.attributes if part else self._file.graph.message.attributes
+        found = {}
+        for key in sorted(attributes):
+            path = (*owner, "attributes", Key(key))
+            if known is not None:
+                self._require(key, known, path)
+            gap = self._read.drafts.get(path)
+            if gap is not None:
+                text = self._read.text[slice(*gap.last)]
+                found[key] = unquote(text) if text.startswith('"') else text
+            elif not (values := attributes[key].immediateValue.tensor.strings.values):
+                raise WrongRule(f"the attribute {named(key)} is not a string", path)
+            else:
+                found[key] = values[0]
+        return found
