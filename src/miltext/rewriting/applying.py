@@ -47,7 +47,7 @@ class Replacing:
         block = site.root.block
         assert block is not None, "a site is in a block"
         arguments = self._arguments(site, replacement)
-        made = instance(replacement, site.rule.file, arguments, _opset(block), self._contents)
+        made = instance(replacement, site.rule.file, arguments, opset_of(block), self._contents)
         old = [self._output(site, value) for value in site.rule.pattern.outputs]
         _require_types(old, made)
         insertion = _Insertion(site, made, arguments, self._contents, self._shared)
@@ -206,7 +206,7 @@ class _Insertion:
         return op.outputs[0]
 
 
-def _opset(block: Block) -> str:
+def opset_of(block: Block) -> str:
     """Return the opset of the block of a function that contains a block."""
     function = block.function
     while isinstance(block.owner, Op):

@@ -96,14 +96,23 @@ class Expression:
 
     def value(self, facts: Facts) -> Data:
         """Return the value for a match. Raise UnknownFact if it has none."""
-        try:
-            return _Computation(facts).value(self._body)
-        except (ArithmeticError, LookupError, TypeError, ValueError) as failure:
-            raise UnknownFact(f"`{self.text}` has no value: {failure}") from None
+        return self._computed(self._body, facts)
 
-    def holds(self, facts: Facts) -> bool:
-        """Return whether a condition is true for a match. Raise UnknownFact if it has no value."""
-        return bool(self.value(facts))
+    def failing(self, facts: Facts) -> str:
+        """Return the first part of a condition, between `and`, that is false for a match; empty if all hold.
+
+        Raise UnknownFact if a part has no value.
+        """
+        is_and = isinstance(self._body, ast.BoolOp) and isinstance(self._body.op, ast.And)
+        parts = self._body.values if isinstance(self._body, ast.BoolOp) and is_and else [self._body]
+        false = (part for part in parts if not self._computed(part, facts))
+        return next((ast.unparse(part) for part in false), "")
+
+    def _computed(self, part: ast.expr, facts: Facts) -> Data:
+        try:
+            return _Computation(facts).value(part)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as failure:
+            raise UnknownFact(f"`{ast.unparse(part)}` has no value: {failure}") from None
 
 
 class _Check(ast.NodeVisitor):

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from miltext.checking.defaults import defaults
-from miltext.checking.inference.operands import Arguments
+from miltext.checking.inference.operands import Arguments, read_value
 from miltext.checking.inference.operands import Operand as Given
-from miltext.checking.inference.operands import read_value
 from miltext.ir.parts import Op, Value, literal_of
 from miltext.parsing.parser import parse_value
 from miltext.rewriting.operands import Bound, Contents, resolved

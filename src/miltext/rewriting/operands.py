@@ -61,6 +61,7 @@ class Contents:
     """Reads constants of a program: those in weight files, in the folder, and the `arrays` that a text names."""
 
     def __init__(self, folder: Path | None, arrays: dict[str, InType] | None = None) -> None:
+        self.folder = folder
         self._constants = Constants(folder)
         self.arrays = dict(arrays or {})
         self._kept: list[proto.Value] = []

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from miltext.rewriting.operands import Contents
     from miltext.rewriting.rule_files import Rule
     from miltext.rewriting.sites import Site
+    from miltext.rewriting.verifying import Verifying
 
 REPLACED, REFUSED = "replaced", "refused"
 
@@ -53,6 +54,8 @@ class PlannedSite:
 class Rewriter:
     """Rewrites a graph. `only` names the values of sites, all without any, and `limit` the most replacements.
 
+    `verifying` proves each replacement before it is made.
+
     `sites` are the replaced sites in order, and then the refused ones.
     """
 
@@ -61,6 +64,7 @@ class Rewriter:
     contents: Contents
     only: Collection[str] = ()
     limit: int | None = None
+    verifying: Verifying | None = None
     replaced: list[PlannedSite] = field(default_factory=list)
     refused: list[PlannedSite] = field(default_factory=list)
 
@@ -110,6 +114,8 @@ class Rewriter:
             self.refused.append(planned)
             return
         depth = max((self._depths.get(op, 0) for op in site.match.ops.values()), default=0)
+        if self.verifying is not None:
+            self.verifying.require(site)
         try:
             applied = self._replacing.replace(site)
         except NoInstance as reason:

@@ -25,7 +25,7 @@ from miltext.schema.paths import Key, Path
 from miltext.syntax.literals import unquote
 
 if TYPE_CHECKING:
-    from miltext.diagnostics import Diagnostic
+    from miltext.diagnostics import Diagnostic, Span
     from miltext.ir.functions import Function
     from miltext.parsing.recovery import Recovered
 
@@ -94,9 +94,12 @@ class RuleFile:
 
     def placed(self, wrong: WrongRule) -> Diagnostic:
         """Return the diagnostic of a mistake at its place in the text."""
+        return error(codes.WRONG_RULE, str(wrong), self.span(wrong.path))
+
+    def span(self, path: Path) -> Span:
+        """Return the place of a path of the Program in the text."""
         assert self.read.root is not None, "a Program was read from it"
-        span = self.read.written(find(self.read.root, wrong.path).span)
-        return error(codes.WRONG_RULE, str(wrong), span)
+        return self.read.written(find(self.read.root, path).span)
 
 
 class _Reading:

@@ -58,8 +58,9 @@ class Finder:
         """Return the condition that a match does not fulfil; empty if it fulfils all."""
         where = self._rule.where
         try:
-            if where is not None and not where.holds(MatchFacts(match.bound, self._contents)):
-                return f"`{where.text}` is false"
+            false = "" if where is None else where.failing(MatchFacts(match.bound, self._contents))
+            if false:
+                return f"`{false}` is false"
         except UnknownFact as unknown:
             return str(unknown)
         for matcher, pattern in zip(self._unless, self._rule.unless, strict=True):

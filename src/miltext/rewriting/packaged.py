@@ -1,0 +1,72 @@
+"""The packaged rules, and the reading of rules by name, path or text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from miltext.checking.findings import named
+from miltext.containers.sources import is_text
+from miltext.diagnostics import MiltextError, Note, ParseError, codes, error
+from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.files.contents import decode, read_file
+from miltext.rewriting.rule_files import RuleFile
+
+if TYPE_CHECKING:
+    from miltext.rewriting.rule_files import Rule
+
+Rules: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
+"""Rules: the text or the path of a rule file, the name of a packaged file or rule, or several of these."""
+
+
+@cache
+def library() -> dict[str, RuleFile]:
+    """Return the packaged rule files by name."""
+    folder = Path(__file__).parent / "library"
+    paths = sorted(folder.glob("*.mil"))
+    return {path.stem: RuleFile(path.read_text(encoding="utf-8"), path.name) for path in paths}
+
+
+def rules_of(given: Rules) -> list[Rule]:
+    """Return the rules in the given order.
+
+    Raise ParseError for a wrong file, ModelError for an unreadable one, MiltextError (MIL873) for an unknown name.
+    """
+    several = [given] if isinstance(given, str | os.PathLike) else [*given]
+    if not several:
+        raise ValueError("no rules are given: name at least one rule file or rule")
+    found = [rule for each in several for rule in _rules(each)]
+    return list(dict.fromkeys(found))
+
+
+def _rules(given: str | os.PathLike[str]) -> list[Rule]:
+    if isinstance(given, str) and is_text(given):
+        return RuleFile(given).rules
+    name = os.fspath(given)
+    if name.endswith(".mil") or os.path.exists(name) or not isinstance(given, str):
+        return RuleFile(decode(read_file(Path(name)), name), name).rules
+    if name in library():
+        return library()[name].rules
+    own = {rule.name: rule for file in library().values() for rule in file.rules}
+    if name in own:
+        return [own[name]]
+    meant = did_you_mean(nearest(name, [*library(), *own]))
+    message = f"there is no rule {named(name)}{meant}"
+    raise MiltextError([error(codes.UNKNOWN_SITE, message, None, Note("`miltext rewrite --list` shows the rules"))])
+
+
+def replacing(rules: Iterable[Rule]) -> list[Rule]:
+    """Return rules that all have a replacement. Raise ParseError (MIL870) for one that has none."""
+    listed = [*rules]
+    for rule in listed:
+        if rule.replacement is None:
+            message = f"the rule {named(rule.name)} has no replacement: add the function `replace_{rule.name}`"
+            raise ParseError(
+                [error(codes.WRONG_RULE, message, rule.file.span(rule.pattern.path))],
+                text=rule.file.text,
+                path=rule.file.path,
+            )
+    return listed

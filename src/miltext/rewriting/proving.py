@@ -1,0 +1,87 @@
+"""Proofs of replacements: a program before and after, computed by the evaluator on inputs with edge values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from miltext.diagnostics import MiltextError
+from miltext.evaluation.evaluator import Evaluator
+from miltext.rewriting.inputs import proving_inputs
+from miltext.schema.types import TensorType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from miltext.evaluation.rules import Array
+    from miltext.rewriting.exactness import Exactness
+    from miltext.schema.proto import Program
+
+
+@dataclass
+class Proof:
+    """The result of a comparison on several inputs: the number of inputs, and what failed first, empty for nothing.
+
+    It is void if the program before has no result for any input.
+    """
+
+    inputs: int = 0
+    failure: str = ""
+    is_void: bool = False
+    given: dict[str, Array] = field(default_factory=dict, repr=False)
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether there were inputs, and nothing failed."""
+        return not self.failure and self.inputs > 0
+
+
+def prove(
+    before: Program,
+    after: Program,
+    function: str,
+    exactness: Exactness,
+    domain: float | None,
+    folder: Path | None = None,
+) -> Proof:
+    """Compare the outputs of a function before and after a rewriting; stop at the first input that fails.
+
+    Inputs for which the program before has no result are left out.
+    """
+    proof = Proof()
+    try:
+        old, new = (Evaluator(each, function, weights=folder) for each in (before, after))
+        for given in proving_inputs(old.inputs, domain):
+            proof.given = given
+            try:
+                wanted = old.run(given, seed=0, allow_nan=True)
+            except MiltextError:
+                continue
+            proof.inputs += 1
+            found = new.run(given, seed=0, allow_nan=True)
+            proof.failure = _difference(old, wanted, found, exactness)
+            if proof.failure:
+                return proof
+    except MiltextError as failure:
+        proof.failure = failure.diagnostics[0].message
+        return proof
+    if not proof.inputs:
+        proof.is_void, proof.failure = True, "the program has no result for any input"
+    return proof
+
+
+def _difference(old: Evaluator, wanted: Mapping[str, object], found: Mapping[str, object], exactness: Exactness) -> str:
+    """Return the first element outside of the declared exactness, in words; empty if there is none."""
+    for name, stated in old.outputs.items():
+        before, after = np.asarray(wanted[name]), np.asarray(found[name])
+        if not isinstance(stated, TensorType) or before.shape != after.shape:
+            return f"`{name}` has the shape {list(after.shape)}, not {list(before.shape)}"
+        outside = exactness.excess(before, after, stated.dtype)
+        if outside.any():
+            place = tuple(int(each) for each in np.argwhere(outside)[0])
+            was, now = before[place], after[place]
+            return f"`{name}`{[*place] if place else ''} was {was!s}, and is {now!s}: {exactness} does not allow that"
+    return ""

@@ -1,0 +1,189 @@
+"""Rewriting of a model by rules: its plan, the new program, and the model with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from miltext.building.choices import BuildChoices, WriteOptions
+from miltext.containers.sources import Source, model_of
+from miltext.diagnostics import MiltextError, Note, codes, error
+from miltext.drafting.building import build_as_chosen
+from miltext.drafting.programs import program_of
+from miltext.evaluation.subjects import opened
+from miltext.files.writing import WITH_DESCRIPTION, write_file
+from miltext.ir.graph import Graph
+from miltext.models.outputs import check_output
+from miltext.printing.printing import to_text
+from miltext.rewriting.operands import Contents
+from miltext.rewriting.packaged import Rules, replacing, rules_of
+from miltext.rewriting.planning import Rewriter
+from miltext.rewriting.results import Rewriting
+from miltext.rewriting.verifying import Verifying, new_errors
+from miltext.syntax.gc_pause import gc_paused
+from miltext.syntax.keywords import option, taking
+from miltext.syntax.programs import own_copy
+from miltext.syntax.recursion import with_room
+
+if TYPE_CHECKING:
+    from miltext.models.model import Model
+    from miltext.rewriting.rule_files import Rule
+    from miltext.schema.proto import Program
+    from miltext.schema.tensors import InType
+
+
+@dataclass(frozen=True, kw_only=True)
+class RewriteOptions(WriteOptions):
+    """The options of `miltext.rewrite`, which describes them."""
+
+    only: Iterable[str] | str = ()
+    limit: int | None = option(None, "Make N replacements at most.", least=0, metavar="N")
+    verify: bool = option(
+        False, "Prove each different replacement with the evaluator; write nothing if one is not as exact as declared."
+    )
+
+
+@dataclass(frozen=True)
+class _RewriteRequest(RewriteOptions):
+    source: Source
+    rules: Rules
+    output: str | os.PathLike[str] | None = None
+    options: RewriteOptions | None = field(default=None, kw_only=True)
+
+
+@taking(_RewriteRequest)
+def rewrite(request: _RewriteRequest) -> Rewriting:
+    """Rewrite a program by rules until none applies, and write the model with it; return all sites.
+
+    The rules apply one after the other, each in the order of the text, also in inner blocks, and then all again until
+    nothing changes. Names of inputs and outputs, the description and all other parts stay; unused weights go. A draft
+    is completed first.
+
+    Args:
+        source: MIL text, a path, a Program or a Model.
+        rules: The path or the text of a rule file, the name of a packaged file or rule, or several of these.
+        output: An `.mlpackage`, `.mlmodel` or `.mlmodelc`, or a `.mil` for canonical text; None to write nothing.
+        only: The sites to replace: names of values, or `FUNCTION/VALUE`.  [all]
+        limit: The most replacements.
+        verify: Whether each different replacement must be proven on inputs with edge values, by its declared exactness.
+        model: The model in a pipeline.
+        weights, ranges, no_loss, force, check, on_change, progress, expect: As in `miltext.build`.
+        options: A `RewriteOptions`, in place of these keywords.
+
+    Returns:
+        The sites, replaced or refused with reasons, the new program, and the warnings.
+
+    Raises:
+        ParseError: MIL870 for a mistake in a rule file.
+        MiltextError: MIL871 for rules that never come to rest, MIL872 for a replacement that is not as exact as
+            declared, MIL873 for an unknown rule, or a site in `only` that no rule matches; and the errors of
+            `miltext.build`.
+
+    Example:
+        done = miltext.rewrite("Model.mlpackage", ["softmax", "casts"], "Out.mlpackage")
+    """
+    rules = replacing(rules_of(request.rules))
+    whole = model_of(request.source)
+    source = whole.select(request.model)
+    plan = _Plan(rules, _names(request.only), request.limit, request.verify)
+    if request.output is None:
+        return plan.of_source(source, request.weights)
+    output = Path(request.output)
+    if output.suffix.lower() == ".mil":
+        return _write_text(plan, source, output, request)
+    reported: list[Rewriting] = []
+    choices = BuildChoices.of(
+        request,
+        original=whole if whole.kind in WITH_DESCRIPTION else None,
+        prune_weights=True,
+        edit=partial(plan.edit, source, reported),
+    )
+    found = build_as_chosen(source, output, choices)
+    [made] = reported
+    made.warnings += [each for each in found if each.code != codes.UNUSED_WEIGHTS or each.notes]
+    return made
+
+
+def _names(only: Iterable[str] | str) -> tuple[str, ...]:
+    return (only,) if isinstance(only, str) else tuple(only)
+
+
+@dataclass
+class _Plan:
+    """The requested rewriting."""
+
+    rules: Sequence[Rule]
+    only: tuple[str, ...]
+    limit: int | None
+    verify: bool
+
+    def of_source(self, source: Model, weights: object = None) -> Rewriting:
+        """Rewrite the program of a source without writing it."""
+        folder = weights if isinstance(weights, str | os.PathLike) else None
+        subject = opened(source, folder)
+        return self.run(subject.program, Contents(subject.folder))
+
+    def edit(
+        self, source: Model, made: list[Rewriting], program: Program, arrays: dict[str, InType]
+    ) -> dict[str, InType]:
+        """Rewrite a program to be written; return the arrays to store."""
+        contents = Contents(source.model_path, arrays)
+        made[:] = [self.run(program, contents)]
+        program.CopyFrom(made[0].program)
+        return contents.arrays
+
+    @with_room
+    def run(self, program: Program, contents: Contents) -> Rewriting:
+        """Rewrite a Program."""
+        with gc_paused:
+            graph = Graph(program)
+            before = _count(graph)
+            verifying = Verifying(contents) if self.verify else None
+            rewriter = Rewriter(graph, self.rules, contents, self.only, self.limit, verifying)
+            rewriter.run()
+            self._require_sites(rewriter)
+            made = Rewriting(graph.program(), rewriter.sites, (before, _count(graph)))
+            made.verified = verifying.kinds if verifying else None
+            return made
+
+    def _require_sites(self, rewriter: Rewriter) -> None:
+        """Raise MiltextError (MIL873) for a requested site that no rule matches."""
+        known = {name for each in rewriter.sites for name in (each.value, f"{each.function}/{each.value}")}
+        unknown = [error(codes.UNKNOWN_SITE, _unknown(name)) for name in self.only if name not in known]
+        if unknown:
+            raise MiltextError(unknown)
+
+
+def _unknown(name: str) -> str:
+    return f"no rule matches a site `{name}`: a dry run without `only` lists the sites"
+
+
+def _count(graph: Graph) -> int:
+    """Return the number of operations, constants aside."""
+    return sum(not op.is_constant for op in graph.walk())
+
+
+def _write_text(plan: _Plan, source: Model, output: Path, options: RewriteOptions) -> Rewriting:
+    """Write the canonical text of the new program.
+
+    Raise FileExistsError for an existing file, unless `force`; MiltextError for new errors in the program.
+    """
+    check_output(str(output), "mil", str(source.path or "-"), force=options.force)
+    program = own_copy(program_of(source))
+    made = plan.run(program, Contents(source.model_path))
+    if options.check:
+        _refuse_new_errors(program, made.program)
+    write_file(output, [to_text(made.program).encode()], replace=options.force)
+    return made
+
+
+def _refuse_new_errors(before: Program, after: Program) -> None:
+    """Raise MiltextError for errors that a program did not have before."""
+    note = Note("nothing is written; correct the rule")
+    new = [error(each.code, each.message, None, note) for each in new_errors(before, after)]
+    if new:
+        raise MiltextError(new)

@@ -1,0 +1,79 @@
+"""A site as a program by itself, to prove its replacement."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from miltext.ir.graph import Graph
+from miltext.ir.parts import Op, Value
+from miltext.rewriting.applying import opset_of
+from miltext.schema.proto import Program
+from miltext.schema.types import TensorType, filled
+
+if TYPE_CHECKING:
+    from miltext.ir.parts import Block, Operand
+    from miltext.rewriting.sites import Site
+    from miltext.schema.types import Type
+
+FUNCTION = "site"
+"""The name of the function of a site."""
+
+OPEN = 2
+"""The size of a dimension that is not known."""
+
+
+def site_program(site: Site) -> Program:
+    """Return a Program with the matched operations of a site, and its free values as inputs.
+
+    Each output passes through an `identity`, so that the name of the output is not that of a replaced value.
+    """
+    assert site.root.block is not None, "a site is in a block"
+    opset = opset_of(site.root.block)
+    program = Program()
+    program.functions[FUNCTION].opset = opset
+    program.functions[FUNCTION].block_specializations[opset].SetInParent()
+    graph = Graph(program)
+    function = graph.functions[FUNCTION]
+    block = function.block
+    assert block is not None, "it was made so"
+    made: dict[Value, Value] = {}
+    for op in reversed([*dict.fromkeys(site.match.ops.values())]):
+        _copy(op, block, made, {*site.match.ops.values()})
+    outputs = []
+    for value in site.root.outputs:
+        through = Op.new("identity", {"x": made[value]}, {f"{value.name}_out": _closed(value.type)})
+        block.append(through)
+        outputs.append(through.outputs[0])
+    block.outputs = outputs
+    return graph.program()
+
+
+def _copy(op: Op, block: Block, made: dict[Value, Value], inside: set[Op]) -> None:
+    """Append a copy of an operation after copies of the operations that it needs."""
+    if op.outputs[0] in made:
+        return
+    for value in op.operands:
+        if value in made:
+            continue
+        if value.maker is not None and (value.maker in inside or value.is_constant):
+            _copy(value.maker, block, made, inside)
+        else:
+            made[value] = block.function.add_input(value.name, _closed(value.type))
+    copy = op.copy()
+    for name, operands in op.inputs.items():
+        copy.set_input(name, [_put(each, made) for each in operands])
+    for value, output in zip(op.outputs, copy.outputs, strict=True):
+        output.type = _closed(value.type)
+        made[value] = output
+    block.append(copy)
+
+
+def _put(operand: Operand, made: dict[Value, Value]) -> Operand:
+    return made[operand] if isinstance(operand, Value) else operand
+
+
+def _closed(type: Type) -> Type:
+    """Return a type in which each size that is not known is OPEN."""
+    if not isinstance(type, TensorType):
+        return type
+    return filled(type, TensorType(type.dtype, (OPEN,) * len(type.shape)))

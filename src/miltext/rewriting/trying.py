@@ -1,0 +1,217 @@
+"""Tests of rules by themselves: on the examples of their file, and on programs that differ from these in one token.
+
+An example must be rewritten, and the result must be as exact as declared. A program that the rule must keep must stay.
+Of the programs with one other token, any may be rewritten, but then the result must be exact, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.diagnostics import MiltextError
+from miltext.drafting.draft import Draft
+from miltext.ir.graph import Graph
+from miltext.rewriting.operands import Contents
+from miltext.rewriting.planning import Rewriter
+from miltext.rewriting.verifying import Verifying, given_note, new_errors, prove_rule
+from miltext.syntax.phrases import functions, name_in, output_list, outputs
+from miltext.syntax.tree import walk
+
+if TYPE_CHECKING:
+    from miltext.rewriting.proving import Proof
+    from miltext.rewriting.rule_files import Rule, RuleFile
+    from miltext.schema.proto import Program
+    from miltext.syntax.tree import Node
+
+NUMBERS = ("0", "1", "2", "-1", "0.5")
+"""The numbers that replace a number of an example."""
+
+DTYPES = {"fp16": "fp32", "fp32": "fp16"}
+"""The data types that replace a data type of an example, everywhere in it."""
+
+TRUTHS = {"true": "false", "false": "true"}
+
+
+class RuleFailure(NamedTuple):
+    """A failed test of a rule: the function, the change of its text, empty for none, the message, and its notes."""
+
+    function: str
+    change: str
+    message: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class RuleTest:
+    """The test of a rule: the numbers of examples, of programs to keep, of inputs, and of changed programs that were
+    valid and that were rewritten; and the failures.
+    """
+
+    rule: str
+    examples: int = 0
+    keeps: int = 0
+    inputs: int = 0
+    changed: int = 0
+    rewritten: int = 0
+    failures: list[RuleFailure] = field(default_factory=list)
+
+
+class _Variant(NamedTuple):
+    """A text of a function, and its change in words."""
+
+    text: str
+    change: str
+
+
+def try_rule(rule: Rule) -> RuleTest:
+    """Test a rule."""
+    made = RuleTest(rule.name)
+    if not rule.examples:
+        message = f"there is no example: add a function `example_{rule.name}` that the rule changes"
+        made.failures.append(RuleFailure(rule.pattern.name, "", message))
+    if not rule.keeps:
+        message = f"there is no near miss: add a function `keep_{rule.name}` that the rule does not change"
+        made.failures.append(RuleFailure(rule.pattern.name, "", message))
+    for name in (*rule.examples, *rule.keeps):
+        _try_function(made, rule, name)
+    return made
+
+
+def _try_function(made: RuleTest, rule: Rule, name: str) -> None:
+    """Test a rule on an example or a program to keep, and on its variants."""
+    alone = _alone(rule.file, name)
+    is_example = name in rule.examples
+    made.examples += is_example
+    made.keeps += not is_example
+    trial = _Trial(made, rule, name)
+    before = _program(alone, rule.file.path)
+    if isinstance(before, str):
+        trial.fail(before)
+        return
+    is_changed = trial.run(before, is_whole=True)
+    if is_changed is not None and is_changed != is_example:
+        trial.fail(f"the rule does not change it{_reason(rule, before)}" if is_example else "the rule changes it")
+    for variant in _variants(rule.file, name, alone):
+        program = _program(variant.text, None)
+        if not isinstance(program, str):
+            made.changed += 1
+            trial.change = variant.change
+            made.rewritten += bool(trial.run(program, is_whole=rule.domain is None))
+
+
+class _Trial:
+    """Rewrites programs made from a function of a rule file, and records failures."""
+
+    def __init__(self, made: RuleTest, rule: Rule, name: str) -> None:
+        self._made = made
+        self._rule = rule
+        self._name = name
+        self.change = ""
+
+    def fail(self, message: str, notes: tuple[str, ...] = ()) -> None:
+        """Record a failure."""
+        self._made.failures.append(RuleFailure(self._name, self.change, message, notes))
+
+    def run(self, before: Program, *, is_whole: bool) -> bool | None:
+        """Rewrite a program, and prove each site, and the program as a whole if requested.
+
+        Return whether it changed; None after a failure.
+        """
+        contents = Contents(None)
+        verifying = Verifying(contents)
+        graph = Graph(before)
+        rewriter = Rewriter(graph, [self._rule], contents, verifying=verifying)
+        try:
+            rewriter.run()
+        except MiltextError as failure:
+            [found] = failure.diagnostics
+            self.fail(found.message, tuple(note.message for note in found.notes))
+            return None
+        self._made.inputs += verifying.inputs
+        if rewriter.replaced:
+            after = graph.program()
+            for each in new_errors(before, after):
+                self.fail(each.message)
+            if is_whole:
+                self._judge(prove_rule(self._rule, before, after, self._name))
+        return bool(rewriter.replaced)
+
+    def _judge(self, proof: Proof) -> None:
+        self._made.inputs += proof.inputs
+        if not proof.is_proven and not (proof.is_void and self.change):
+            self.fail(proof.failure, tuple(each.message for each in given_note(proof)))
+
+
+def _reason(rule: Rule, program: Program) -> str:
+    """Return the reason of the first refused site of a rule, after a colon; empty without a site."""
+    rewriter = Rewriter(Graph(program), [rule], Contents(None))
+    rewriter.run()
+    return f": {rewriter.refused[0].reason}" if rewriter.refused else ""
+
+
+# ---- texts
+
+
+def _program(text: str, path: str | None) -> Program | str:
+    """Return the Program of a draft; the first error of a wrong one."""
+    try:
+        return Draft(text, path).model.program
+    except MiltextError as failure:
+        return next((each.message for each in failure.diagnostics if each.severity == "error"), str(failure))
+
+
+def _alone(file: RuleFile, name: str) -> str:
+    """Return the text of a file with blanks in place of all functions but one, and of the attributes of the file."""
+    root = _root(file)
+    text = file.text
+    for part in root.children:
+        is_other = part.name == "function" and name_in(part) != name
+        if is_other or part.name in ("attributes", "SEMICOLON"):
+            text = _blanked(text, part)
+    for function in functions(root):
+        if name_in(function) != name:
+            text = _blanked(text, function)
+    return text
+
+
+def _blanked(text: str, part: Node) -> str:
+    blank = "".join(char if char in "\r\n" else " " for char in text[part.start : part.end])
+    return text[: part.start] + blank + text[part.end :]
+
+
+def _root(file: RuleFile) -> Node:
+    root = file.read.written_root or file.read.root
+    assert root is not None, "a Program was read from it"
+    return root
+
+
+def _variants(file: RuleFile, name: str, alone: str) -> Iterator[_Variant]:
+    """Yield the texts that differ from a function in one token, in one further output, or in a data type."""
+    function = next(each for each in functions(_root(file)) if name_in(each) == name)
+    found = [each for each in walk(function) if each.token is not None]
+    for token in found:
+        others = NUMBERS if token.name == "NUMBER" else [TRUTHS[token.token or ""]] if token.name == "BOOL" else ()
+        for other in others:
+            if other != token.token:
+                text = alone[: token.start] + other + alone[token.end :]
+                yield _Variant(text, f"`{other}` in place of `{token.token}` at {token.start}")
+    yield from _with_outputs(function, alone)
+    for dtype, other in DTYPES.items():
+        words = [each for each in found if (each.token or "").strip('"') == dtype]
+        text = alone
+        for token in reversed(words):
+            text = text[: token.start] + (token.token or "").replace(dtype, other) + text[token.end :]
+        if words:
+            yield _Variant(text, f"`{other}` in place of `{dtype}`")
+
+
+def _with_outputs(function: Node, alone: str) -> Iterator[_Variant]:
+    """Yield the texts that return one inner value more."""
+    blocks = [each for each in walk(function) if each.name == "block"]
+    place = output_list(blocks[0]).end - 1
+    for operation in (each for each in walk(function) if each.name == "operation"):
+        for each in outputs(operation):
+            if name := name_in(each):
+                yield _Variant(f"{alone[:place]}, {name}{alone[place:]}", f"`{name}` is also an output")
