@@ -16,6 +16,7 @@
     patched = miltext.apply(miltext.diff(a, b), a)  # b, by the entries of the difference
     comparison = miltext.compare(a, b)   # the numbers of two models, and where they differ
     merged = miltext.merge_texts(base, ours, theirs)  # the changes of both sides, with conflicts between markers
+    done = miltext.rewrite(model, "softmax", path)  # operations replaced by rules; `find` shows the matches
     small = miltext.reduce(model, test)  # the smallest part of it on which a test passes
     graph = miltext.Graph(program)       # operations, values and their uses, to be edited
     tree = miltext.lark_parser().parse(text)  # a tree of the text, for Lark's own tools
@@ -85,6 +86,10 @@ if TYPE_CHECKING:
     from miltext.reduction.reducing import reduce as reduce
     from miltext.reduction.trials import Candidate as Candidate
     from miltext.reference.records import operations as operations
+    from miltext.rewriting.finding import find as find
+    from miltext.rewriting.results import Rewriting as Rewriting
+    from miltext.rewriting.rewriting import RewriteOptions as RewriteOptions
+    from miltext.rewriting.rewriting import rewrite as rewrite
     from miltext.syntax.tables import lark_parser as lark_parser
 
 _HOMES = {
@@ -120,6 +125,9 @@ _HOMES = {
     "reduction.reducing": ("Reduction", "reduce"),
     "reduction.trials": ("Candidate",),
     "reference.records": ("operations",),
+    "rewriting.finding": ("find",),
+    "rewriting.results": ("Rewriting",),
+    "rewriting.rewriting": ("RewriteOptions", "rewrite"),
     "syntax.tables": ("lark_parser",),
 }
 _HOME = {name: f"miltext.{module}" for module, names in _HOMES.items() for name in names}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.diagnostics import Note, codes
 from miltext.files.refusals import WeightsError, refusal
-from miltext.files.writing import have_same_bytes
+from miltext.files.writing import WITH_DESCRIPTION, have_same_bytes
 from miltext.models.manifest import MANIFEST, model_file
 from miltext.weight_files.model_weights import BlobFolder, LooseFolder, blob_values, is_weight_file
 from miltext.weight_files.paths import MODEL_PATH
@@ -17,6 +17,7 @@ from miltext.weight_files.paths import MODEL_PATH
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from miltext.models.model import Model
     from miltext.schema.proto import Program
 
     AnyPath: TypeAlias = str | os.PathLike[str]
@@ -99,6 +100,13 @@ class GivenFolder(BlobFolder):
         name = name.removeprefix(f"{MODEL_PATH}/")
         meant = [each for each in self._named if each == f"{MODEL_PATH}/{name}"]
         return meant or [each for each in self._named if each.rpartition("/")[2] == name]
+
+
+def given_folder(source: Model, given: GivenWeights | None, program: Program) -> GivenFolder:
+    """Return the folder of the weight files that a program of a model or a text names."""
+    is_whole = source.kind in WITH_DESCRIPTION
+    own = BlobFolder(source.model_path) if is_whole else LooseFolder(source.model_path or Path.cwd())
+    return GivenFolder(own, given, [program])
 
 
 def with_folder(given: GivenWeights | None, folder: Path) -> list[AnyPath | Mapping[str, AnyPath]]:

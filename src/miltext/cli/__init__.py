@@ -19,6 +19,7 @@ GROUPS = {
         "weights": "List a model's weights, or save them as .npy files.",
         "describe": "Show a model's description as TOML.",
         "locate": "Show the operation at a line of model.mil.",
+        "find": "Find patterns of operations in models.",
     },
     "Write": {
         "infer": "Add the types that a draft omits.",
@@ -38,6 +39,7 @@ GROUPS = {
         "expose": "Make inner values outputs of a model.",
         "extract": "Cut out the part of a model between values.",
         "convert-weights": "Convert a model from fp32 to fp16, or back.",
+        "rewrite": "Replace patterns of operations by rules written in MIL.",
     },
     "Run": {
         "run": "Run a program on inputs.",

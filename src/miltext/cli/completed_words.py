@@ -153,6 +153,15 @@ def _resolving(context: click.Context, begun: str) -> list[Item]:
     return [*sides, *files(".mil")(context, begun)]
 
 
+def _rules_or_models(context: click.Context, begun: str) -> list[Item]:
+    """Return the packaged rules and files of rules, and files."""
+    from miltext.rewriting.packaged import library
+
+    names = {**dict.fromkeys(library(), ""), **{r.name: r.purpose for f in library().values() for r in f.rules}}
+    rules = [CompletionItem(name, help=purpose) for name, purpose in names.items() if name.startswith(begun)]
+    return [*rules, *files(*MODELS)(context, begun)]
+
+
 CODES, OPERATIONS = words(_codes, by_commas=True), words(_operations)
 ARRAYS = files(".npy", ".npz", ".safetensors", ".png", ".jpg", ".jpeg")
 ANY, FOLDERS = files(), files(os.sep)
@@ -185,6 +194,8 @@ WORDS: dict[str, Source] = {
     "code": words(_codes),
     **dict.fromkeys(("select", "ignore"), CODES),
     **dict.fromkeys(("only", "ops words"), OPERATIONS),
+    **dict.fromkeys(("rewrite words", "find pattern"), _rules_or_models),
+    "rewrite sites": nothing,
     "opset": words(_opsets),
     "family": words(_families),
     "dtype": words(_dtypes),

@@ -21,6 +21,8 @@ FROM_STDIN = {
     **dict.fromkeys(("build", "convert-weights", "describe", "info", "parse", "print", "reduce", "run"), ("model",)),
     **dict.fromkeys(("expose", "extract", "locate", "rename", "reshape", "weights"), ("model",)),
     **dict.fromkeys(("check", "fmt"), ("paths",)),
+    "find": ("paths",),
+    "rewrite": ("words",),
     "compare": ("old", "new"),
     "diff": ("names",),
     "infer": ("draft",),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miltext.building.choices import BuildChoices, WriteOptions
-from miltext.building.given_weights import GivenFolder
+from miltext.building.given_weights import given_folder
 from miltext.containers.sources import Source, model_of
 from miltext.conversion.contents import Contents, ConvertedConstant
 from miltext.conversion.known import Precisions
@@ -21,7 +21,6 @@ from miltext.diagnostics.wording import tally
 from miltext.drafting.building import build_as_chosen
 from miltext.files.writing import WITH_DESCRIPTION
 from miltext.syntax.keywords import option, taking
-from miltext.weight_files.model_weights import BlobFolder, LooseFolder
 from miltext.weight_files.usage import used_sizes
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.schema.proto import FunctionDescription, ModelDescription, Program
     from miltext.schema.tensors import InType
+    from miltext.weight_files.model_weights import BlobFolder
 
 PRECISIONS = {"fp16": Precisions("fp32", "fp16"), "fp32": Precisions("fp16", "fp32")}
 """The data type to remove, by the data type that replaces it."""
@@ -132,9 +132,7 @@ def convert_weights(request: _ConvertRequest) -> Conversion:
 
 def _folder(source: Model, weights: GivenWeights | None, reading: Progress | None, program: Program) -> BlobFolder:
     """Return the folder of the weight files that a program names."""
-    is_whole = source.kind in WITH_DESCRIPTION
-    own = BlobFolder(source.model_path) if is_whole else LooseFolder(source.model_path or Path.cwd())
-    folder = GivenFolder(own, weights, [program])
+    folder = given_folder(source, weights, program)
     folder.progress = reading
     return folder
 

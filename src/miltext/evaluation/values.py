@@ -15,7 +15,7 @@ from miltext.evaluation.rules import UnfitValues
 from miltext.schema.dtypes import BY_NAME, DType
 from miltext.schema.packing import decode, encode
 from miltext.schema.tensors import literal, tensor_form, tensor_shape
-from miltext.weight_files.model_weights import LooseFolder
+from miltext.weight_files.model_weights import BlobFolder, LooseFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,8 +153,8 @@ class Constants:
     Values that are unpacked or decoded from a weight file are computed each time to save memory.
     """
 
-    def __init__(self, model_path: Path | None) -> None:
-        self._folder = LooseFolder(model_path)
+    def __init__(self, model_path: Path | None, folder: BlobFolder | None = None) -> None:
+        self._folder = folder or LooseFolder(model_path)
         self._known: dict[int, Any] = {}
 
     def read(self, message: Message) -> Any:

@@ -16,6 +16,7 @@ from miltext.rewriting.expressions import UnknownFact
 from miltext.rewriting.literals import literal_message
 from miltext.schema.tensors import Computed, InType
 from miltext.schema.types import TensorType, Type, is_whole, read_type
+from miltext.weight_files.model_weights import BlobFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,9 +61,8 @@ class Bound(NamedTuple):
 class Contents:
     """Reads constants of a program: those in weight files, in the folder, and the `arrays` that a text names."""
 
-    def __init__(self, folder: Path | None, arrays: dict[str, InType] | None = None) -> None:
-        self.folder = folder
-        self._constants = Constants(folder)
+    def __init__(self, folder: Path | BlobFolder | None, arrays: dict[str, InType] | None = None) -> None:
+        self._constants = Constants(None, folder) if isinstance(folder, BlobFolder) else Constants(folder)
         self.arrays = dict(arrays or {})
         self._kept: list[proto.Value] = []
 

@@ -14,7 +14,6 @@ from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from miltext.evaluation.rules import Array
     from miltext.rewriting.exactness import Exactness
@@ -45,7 +44,6 @@ def prove(
     function: str,
     exactness: Exactness,
     domain: float | None,
-    folder: Path | None = None,
 ) -> Proof:
     """Compare the outputs of a function before and after a rewriting; stop at the first input that fails.
 
@@ -53,7 +51,7 @@ def prove(
     """
     proof = Proof()
     try:
-        old, new = (Evaluator(each, function, weights=folder) for each in (before, after))
+        old, new = (Evaluator(each, function) for each in (before, after))
         for given in proving_inputs(old.inputs, domain):
             proof.given = given
             try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miltext.building.choices import BuildChoices, WriteOptions
+from miltext.building.given_weights import given_folder
 from miltext.containers.sources import Source, model_of
 from miltext.diagnostics import MiltextError, Note, codes, error
 from miltext.drafting.building import build_as_chosen
@@ -30,6 +31,7 @@ from miltext.syntax.programs import own_copy
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
+    from miltext.building.given_weights import GivenWeights
     from miltext.models.model import Model
     from miltext.rewriting.rule_files import Rule
     from miltext.schema.proto import Program
@@ -100,7 +102,7 @@ def rewrite(request: _RewriteRequest) -> Rewriting:
         request,
         original=whole if whole.kind in WITH_DESCRIPTION else None,
         prune_weights=True,
-        edit=partial(plan.edit, source, reported),
+        edit=partial(plan.edit, source, request.weights, reported),
     )
     found = build_as_chosen(source, output, choices)
     [made] = reported
@@ -121,17 +123,22 @@ class _Plan:
     limit: int | None
     verify: bool
 
-    def of_source(self, source: Model, weights: object = None) -> Rewriting:
+    def of_source(self, source: Model, weights: GivenWeights | None) -> Rewriting:
         """Rewrite the program of a source without writing it."""
-        folder = weights if isinstance(weights, str | os.PathLike) else None
-        subject = opened(source, folder)
-        return self.run(subject.program, Contents(subject.folder))
+        subject = opened(source)
+        folder = subject.folder if weights is None else given_folder(source, weights, subject.program)
+        return self.run(subject.program, Contents(folder))
 
     def edit(
-        self, source: Model, made: list[Rewriting], program: Program, arrays: dict[str, InType]
+        self,
+        source: Model,
+        weights: GivenWeights | None,
+        made: list[Rewriting],
+        program: Program,
+        arrays: dict[str, InType],
     ) -> dict[str, InType]:
         """Rewrite a program to be written; return the arrays to store."""
-        contents = Contents(source.model_path, arrays)
+        contents = Contents(given_folder(source, weights, program), arrays)
         made[:] = [self.run(program, contents)]
         program.CopyFrom(made[0].program)
         return contents.arrays
@@ -174,7 +181,7 @@ def _write_text(plan: _Plan, source: Model, output: Path, options: RewriteOption
     """
     check_output(str(output), "mil", str(source.path or "-"), force=options.force)
     program = own_copy(program_of(source))
-    made = plan.run(program, Contents(source.model_path))
+    made = plan.run(program, Contents(given_folder(source, options.weights, program)))
     if options.check:
         _refuse_new_errors(program, made.program)
     write_file(output, [to_text(made.program).encode()], replace=options.force)

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from miltext.ir.graph import Graph
 from miltext.ir.parts import Op, Value
 from miltext.rewriting.applying import opset_of
+from miltext.rewriting.literals import literal_message
 from miltext.schema.proto import Program
 from miltext.schema.types import TensorType, filled
 
 if TYPE_CHECKING:
     from miltext.ir.parts import Block, Operand
+    from miltext.rewriting.operands import Contents
     from miltext.rewriting.sites import Site
     from miltext.schema.types import Type
 
@@ -22,8 +24,8 @@ OPEN = 2
 """The size of a dimension that is not known."""
 
 
-def site_program(site: Site) -> Program:
-    """Return a Program with the matched operations of a site, and its free values as inputs.
+def site_program(site: Site, contents: Contents) -> Program:
+    """Return a Program with the matched operations of a site, its free values as inputs, and its constants as literals.
 
     Each output passes through an `identity`, so that the name of the output is not that of a replaced value.
     """
@@ -39,6 +41,7 @@ def site_program(site: Site) -> Program:
     made: dict[Value, Value] = {}
     for op in reversed([*dict.fromkeys(site.match.ops.values())]):
         _copy(op, block, made, {*site.match.ops.values()})
+    _hold_literals(block, contents)
     outputs = []
     for value in site.root.outputs:
         through = Op.new("identity", {"x": made[value]}, {f"{value.name}_out": _closed(value.type)})
@@ -66,6 +69,15 @@ def _copy(op: Op, block: Block, made: dict[Value, Value], inside: set[Op]) -> No
         output.type = _closed(value.type)
         made[value] = output
     block.append(copy)
+
+
+def _hold_literals(block: Block, contents: Contents) -> None:
+    """Put literals in place of constants in files."""
+    for op in block:
+        for name, value in op.attributes.items():
+            array = contents.array(value) if value.WhichOneof("value") == "blobFileValue" else None
+            if array is not None:
+                op.own().attributes[name].CopyFrom(literal_message(array))
 
 
 def _put(operand: Operand, made: dict[Value, Value]) -> Operand:

@@ -8,12 +8,12 @@ from miltext.checking.findings import named
 from miltext.checking.programs import findings_in
 from miltext.diagnostics import MiltextError, Note, codes, error
 from miltext.ir.graph import Graph
+from miltext.rewriting.operands import Contents
 from miltext.rewriting.proving import prove
 from miltext.rewriting.site_programs import FUNCTION, site_program
 
 if TYPE_CHECKING:
     from miltext.checking.findings import Finding
-    from miltext.rewriting.operands import Contents
     from miltext.rewriting.proving import Proof
     from miltext.rewriting.rule_files import Rule
     from miltext.rewriting.sites import Site
@@ -38,7 +38,7 @@ class Verifying:
 
     def require(self, site: Site) -> None:
         """Prove the replacement of a site, before it is made. Raise MiltextError (MIL872) if it fails."""
-        program = site_program(site)
+        program = site_program(site, self._contents)
         kind = site.rule.name, _without_names(program)
         if kind in self._known:
             return
@@ -58,17 +58,16 @@ class Verifying:
 
         graph = Graph(program)
         only = {value.name for value in site.root.outputs}
-        rewriter = Rewriter(graph, [site.rule], self._contents, only, limit=1)
+        rewriter = Rewriter(graph, [site.rule], Contents(None), only, limit=1)
         rewriter.run()
         if not rewriter.replaced:
             return None
-        return prove_rule(site.rule, program, graph.program(), FUNCTION, self._contents)
+        return prove_rule(site.rule, program, graph.program(), FUNCTION)
 
 
-def prove_rule(rule: Rule, before: Program, after: Program, function: str, contents: Contents | None = None) -> Proof:
+def prove_rule(rule: Rule, before: Program, after: Program, function: str) -> Proof:
     """Compare a program with its rewriting by a rule."""
-    folder = contents.folder if contents else None
-    return prove(before, after, function, rule.exactness, rule.domain, folder)
+    return prove(before, after, function, rule.exactness, rule.domain)
 
 
 def new_errors(before: Program, after: Program) -> list[Finding]:

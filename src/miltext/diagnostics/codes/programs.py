@@ -288,9 +288,7 @@ UNRESOLVED_CONFLICT = code(
 
 # ---- rewriting by rules
 
-WRONG_RULE = code(
-    "MIL870", "mistake in a rule file", ERROR, "correct the rule; `docs/rewrite.md` describes rule files"
-)
+WRONG_RULE = code("MIL870", "mistake in a rule file", ERROR, "correct the rule; `docs/rewrite.md` describes rule files")
 NEVER_AT_REST = code(
     "MIL871",
     "rules that never come to rest",

@@ -1,0 +1,191 @@
+"""`miltext rewrite`: a model rewritten by rules, and the rules by themselves."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from miltext.building.choices import WriteOptions
+from miltext.cli.as_json import asks_json, format_option
+from miltext.cli.declared import declared
+from miltext.cli.habits import quiet
+from miltext.cli.progress import Progress
+from miltext.cli.streams import (
+    WRONG,
+    nested_option,
+    open_whole,
+    output_in_folder,
+    show,
+    write_json,
+    write_text,
+)
+from miltext.cli.writing_verbs import given_weights, tell_written
+
+if TYPE_CHECKING:
+    from miltext.cli.habits import Chosen
+    from miltext.descriptions.changes import DescriptionChange
+    from miltext.diagnostics.dynamic import Record
+    from miltext.models.model import Model
+    from miltext.rewriting.results import Rewriting
+    from miltext.rewriting.rule_files import Rule
+    from miltext.rewriting.trying import RuleTest
+
+EPILOG = """\b
+Examples:
+  miltext rewrite --list                                         # the packaged rules
+  miltext rewrite softmax casts Model.mlpackage --dry-run        # the sites, and why some stay
+  miltext rewrite softmax casts Model.mlpackage -o New.mlpackage
+  miltext rewrite rules.mil Model.mlpackage -o New.mlpackage --verify
+  miltext rewrite softmax Model.mlpackage --dry-run --format json
+  miltext rewrite --test rules.mil                               # prove the rules themselves
+\b
+Exit status: 0 all is well, sites or not; 1 a rule or the model is wrong, or a proof failed, and
+nothing is written; 2 usage, files.
+"""
+
+
+@click.command("rewrite", epilog=EPILOG)
+@click.argument("words", nargs=-1, metavar="RULES... MODEL")
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    callback=output_in_folder,
+    default="",
+    help="The .mlpackage, .mlmodel, .mlmodelc or .mil to write.",
+)
+@click.option("--dry-run", is_flag=True, help="Write nothing: show what would be replaced.")
+@click.option("--only", "sites", multiple=True, metavar="VALUE", help="Replace only this site; may be repeated.")
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Make N replacements at most.")
+@click.option("--verify", is_flag=True, help="Prove each different replacement; write nothing if a proof fails.")
+@click.option("--list", "is_list", is_flag=True, help="List the packaged rules, or those of RULES.")
+@click.option("--test", "is_test", is_flag=True, help="Prove RULES on their examples and on programs near to these.")
+@nested_option()
+@click.option("--weights", multiple=True, metavar="DIR|NAME=FILE", help="The place of a text's weight files.")
+@format_option
+@declared(WriteOptions, "no_loss", "force", "check")
+def command(
+    words: tuple[str, ...],
+    output: str,
+    dry_run: bool,
+    sites: tuple[str, ...],
+    limit: int | None,
+    verify: bool,
+    is_list: bool,
+    is_test: bool,
+    nested: str | None,
+    weights: tuple[str, ...],
+    **choices: Chosen,
+) -> None:
+    """Write MODEL with each match of a rule's pattern replaced, until no rule applies.
+
+    RULES are rule files, which are MIL drafts, and names of packaged rules or files of rules. Names, description and
+    weights are kept as in every edit; unused weights go. Each site is shown with the operations that went and came, or
+    with the reason why it stays: an inner value with another use, a condition, a type. docs/rewrite.md teaches rules.
+    """
+    if is_list or is_test:
+        _require_alone(is_list and is_test, output, dry_run, verify, sites, limit)
+        _list(words) if is_list else _test(words)
+        return
+    if len(words) < 2:
+        raise click.UsageError("name at least one rule, and the MODEL: `miltext rewrite softmax Model.mlpackage`")
+    if bool(output) == dry_run:
+        raise click.UsageError("name the model to write with -o, or see what would be replaced with --dry-run")
+    *rules, model = words
+    whole = open_whole(model)
+    own = {"only": sites, "limit": limit, "verify": verify, "weights": given_weights(weights), "model": nested}
+    made, changes = _rewrite(whole, rules, output or None, **own, **choices)
+    show(made.warnings, whole.text, whole.name)
+    tell_written(output, changes, {**made.to_json(), "output": output or None})
+    if not asks_json():
+        write_text("-", [made.to_text()])
+
+
+def _require_alone(both: bool, output: str, dry_run: bool, verify: bool, sites: Sequence[str], limit: object) -> None:
+    """Raise UsageError for options of a rewriting beside `--list` or `--test`."""
+    if both or output or dry_run or verify or sites or limit is not None:
+        raise click.UsageError("--list and --test are about rules alone: leave the other options out")
+
+
+def _rewrite(
+    whole: Model, rules: list[str], output: str | None, **choices: Chosen
+) -> tuple[Rewriting, list[DescriptionChange]]:
+    """Rewrite a model, and show a bar; return also the changes to its description."""
+    from miltext.rewriting.rewriting import rewrite
+
+    changes: list[DescriptionChange] = []
+    with Progress("writing weights") as bar:
+        choices |= {"progress": bar.add, "expect": bar.expect, "on_change": changes.append}
+        made = rewrite(whole, rules, output, **choices)
+    return made, changes
+
+
+# ---- rules by themselves
+
+
+def _list(words: Sequence[str]) -> None:
+    """Show the packaged rules, or those of the given names and files."""
+    from miltext.rewriting.packaged import library, rules_of
+
+    rules = rules_of(words) if words else [rule for file in library().values() for rule in file.rules]
+    if asks_json():
+        write_json({"rules": [_record(rule) for rule in rules]})
+    else:
+        write_text("-", ["\n".join(_listed(rule) for rule in rules)])
+
+
+def _record(rule: Rule) -> Record:
+    return {
+        "name": rule.name,
+        "file": rule.file.path,
+        "purpose": rule.purpose,
+        "source": rule.source,
+        "exactness": str(rule.exactness),
+        "systems": rule.systems,
+        "replaces": rule.replacement is not None,
+    }
+
+
+def _listed(rule: Rule) -> str:
+    facts = {"purpose": rule.purpose, "exactness": str(rule.exactness), "for": rule.systems, "source": rule.source}
+    lines = [f"  {key}: {value}\n" for key, value in facts.items() if value]
+    return f"{rule.name} ({rule.file.path or 'text'})\n{''.join(lines)}"
+
+
+def _test(words: Sequence[str]) -> None:
+    """Test rules, and end with status 1 if one fails."""
+    from miltext.rewriting.packaged import replacing, rules_of
+    from miltext.rewriting.trying import try_rule
+
+    if not words:
+        raise click.UsageError("name the rules to test: a rule file, or a packaged rule")
+    tests = [try_rule(rule) for rule in replacing(rules_of(words))]
+    if asks_json():
+        write_json({"tests": [_test_record(test) for test in tests]})
+    else:
+        write_text("-", [_tested(test) for test in tests if test.failures or not quiet()])
+    if any(test.failures for test in tests):
+        sys.exit(WRONG)
+
+
+def _test_record(test: RuleTest) -> Record:
+    failures = [{**each._asdict(), "notes": [*each.notes]} for each in test.failures]
+    return {**asdict(test), "failures": failures}
+
+
+def _tested(test: RuleTest) -> str:
+    head = (
+        f"{test.rule}: {'FAILED' if test.failures else 'proven'} on {test.inputs} inputs; "
+        f"{test.examples} examples, {test.keeps} near misses, "
+        f"{test.rewritten} of {test.changed} changed programs rewritten\n"
+    )
+    lines = []
+    for each in test.failures:
+        change = f" with {each.change}" if each.change else ""
+        lines.append(f"  {each.function}{change}: {each.message}\n")
+        lines += [f"    note: {note}\n" for note in each.notes]
+    return head + "".join(lines)
