@@ -87,18 +87,19 @@ class Rewriter:
             for rule in self.rules:
                 for function in self.graph.functions.values():
                     self._function(rule, function)
-            if len(self.replaced) == before or self._is_full:
+            if len(self.replaced) == before or self.is_full:
                 return
 
     @property
-    def _is_full(self) -> bool:
+    def is_full(self) -> bool:
+        """Whether all allowed replacements were made."""
         return self.limit is not None and len(self.replaced) >= self.limit
 
     def _function(self, rule: Rule, function: Function) -> None:
         for opset, block in function.blocks.items():
             finder = Finder(rule, self.contents, opset)
             for op in roots(rule, block):
-                if op.block is not None and not self._is_full and self._is_wanted(function, op):
+                if op.block is not None and not self.is_full and self._is_wanted(function, op):
                     site = finder.site(op)
                     if site is not None:
                         self._site(function, site)

@@ -159,6 +159,8 @@ class _Plan:
 
     def _require_sites(self, rewriter: Rewriter) -> None:
         """Raise MiltextError (MIL873) for a requested site that no rule matches."""
+        if rewriter.is_full:
+            return  # the sites after the last replacement were not visited
         known = {name for each in rewriter.sites for name in (each.value, f"{each.function}/{each.value}")}
         unknown = [error(codes.UNKNOWN_SITE, _unknown(name)) for name in self.only if name not in known]
         if unknown:

@@ -1,0 +1,121 @@
+"""Rule files: mistakes have a place and a way out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import miltext
+from miltext.rewriting.packaged import rules_of
+from miltext.rewriting.rule_files import RuleFile
+
+RULE = """\
+program(1.3)[rules = "1"]
+{
+    func find_twice(x) {
+            y = relu(relu(x));
+        } -> (y);
+    func replace_twice(x) {
+            y = relu(x);
+        } -> (y);
+}
+"""
+
+HEAD = 'program(1.3)[rules = "1"]\n{\n'
+
+
+def find(body: str, outputs: str = "y", inputs: str = "x", attributes: str = "") -> str:
+    return f"{HEAD}    func find_a({inputs}){attributes} {{\n            {body}\n        }} -> ({outputs});\n}}\n"
+
+
+def replaced(inputs: str, body: str, attributes: str = "", outputs: str = "y") -> str:
+    made = f"    func replace_twice({inputs}){attributes} {{\n            {body}\n        }} -> ({outputs});\n"
+    return RULE[: RULE.index("    func replace_twice")] + made + "}\n"
+
+
+def refused(text: str) -> str:
+    with pytest.raises(miltext.ParseError) as failure:
+        RuleFile(text, "rules.mil")
+    [found] = failure.value.diagnostics
+    assert found.code == "MIL870"
+    assert found.span is not None
+    return found.message
+
+
+WRONG = {
+    "no version": (RULE.replace('[rules = "1"]', ""), "does not state its version"),
+    "another version": (RULE.replace('"1"', '"2"'), 'rules of version "2" cannot be read'),
+    "unknown attribute of the file": (RULE.replace('"1"]', '"1", purpos = "a"]'), "did you mean `purpose`"),
+    "no rule": (f"{HEAD}}}\n", "has no rule"),
+    "unknown prefix": (RULE.replace("find_twice", "search_twice"), "does not say what it is for"),
+    "example of no rule": (RULE.replace("replace_twice", "example_twise"), "did you mean `twice`"),
+    "unknown operation": (find("y = rellu(x = x);"), "did you mean `relu`"),
+    "unknown parameter": (find("y = relu(z = x);"), "`relu` has no parameter `z`"),
+    "undefined name": (find("y = add(x, z);"), "`z` is neither an input"),
+    "constant": (find("c = const()[val = 1.0]; y = add(x, c);"), "a pattern has no constants"),
+    "unused operation": (find("z = relu(x); y = exp(x);"), "nothing that `find_a` returns needs"),
+    "outputs of two operations": (find("z = relu(x); y = exp(z);", "y, z"), "must all be of its last operation"),
+    "no output": (find("y = relu(x);", ""), "has no output"),
+    "input as output": (find("", "x"), "must all be of its last operation"),
+    "attribute of an operation": (find("y = relu(x)[a = true];"), "`a` cannot be part of a pattern"),
+    "mixed literal": (find('y = add(x, [1, "a"]);'), "the elements of a literal are of one data type"),
+    "unknown attribute": (find("y = relu(x);", attributes='[wher = "true"]'), "did you mean `where`"),
+    "number as attribute": (find("y = relu(x);", attributes="[where = int32(1)]"), "`where` is not a string"),
+    "unreadable condition": (find("y = relu(x);", attributes='[where = "rank(x"]'), "it cannot be read"),
+    "code in a condition": (
+        find("y = relu(x);", attributes='[where = "__import__(\'os\')"]'),
+        "is not one of the functions",
+    ),
+    "attribute in a condition": (find("y = relu(x);", attributes='[where = "x.y"]'), "is not part of the language"),
+    "unknown name in a condition": (find("y = relu(x);", attributes='[where = "rank(z) == 1"]'), "must ask about"),
+    "unknown word in a condition": (find("y = relu(x);", attributes='[where = "dtype(x) == fp17"]'), "`fp17` is not"),
+    "wrong exactness": (find("y = relu(x);", attributes='[exactness = "near"]'), "`near` is not a bound"),
+    "infinite exactness": (find("y = relu(x);", attributes='[exactness = "atol inf"]'), "is not a bound"),
+    "wrong domain": (find("y = relu(x);", attributes='[domain = "big"]'), "`big` is not a domain"),
+    "unknown shared value": (find("y = relu(x);", attributes='[shared = "a"]'), "`a` is not an inner value"),
+    "unknown replacement": (find("y = relu(x);", attributes='[by = "b"]'), "there is no function `replace_b`"),
+    "another number of outputs": (replaced("x", "y = relu(x);", outputs="x, y"), "must return as many values"),
+    "unknown input of a replacement": (replaced("x, z", "y = add(x, z);"), "`z` is not an input of `find_twice`"),
+    "undefined name in a replacement": (replaced("x", "y = add(x, z);"), "`z` is neither an input"),
+    "attribute without an input": (replaced("x", "y = relu(x);", '[z = "1"]'), "there is no attribute `z`"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_mistake(case: str) -> None:
+    text, message = WRONG[case]
+    assert message in refused(text)
+
+
+def test_syntax_errors_are_those_of_any_text() -> None:
+    with pytest.raises(miltext.ParseError) as failure:
+        RuleFile(RULE.replace("relu(relu(x))", "relu(relu(x"))
+    assert failure.value.diagnostics[0].code.startswith("MIL0")
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(miltext.MiltextError, match="did you mean `softmax`") as failure:
+        rules_of("sofmax")
+    assert failure.value.diagnostics[0].code == "MIL873"
+    with pytest.raises(miltext.ModelError):
+        rules_of("nowhere.mil")
+    with pytest.raises(ValueError, match="no rules are given"):
+        rules_of([])
+
+
+def test_a_file_and_its_text_are_the_same_rules(tmp_path: Path) -> None:
+    path = tmp_path / "rules.mil"
+    path.write_text(RULE, encoding="utf-8")
+    for given in (path, str(path), RULE):
+        [rule] = rules_of(given)
+        assert (rule.name, [op.type for op in rule.pattern.ops]) == ("twice", ["relu", "relu"])
+
+
+def test_a_pattern_alone_is_found_and_does_not_rewrite() -> None:
+    text = find("y = relu(relu(x));")
+    program = "program(1.3)\n{\n    func main<ios17>(tensor<fp16, [2]> x) {\n y = relu(relu(x));\n } -> (y);\n}\n"
+    [found] = miltext.find(program, text)
+    assert (found.rule, found.value, found.names) == ("a", "y", {"x": "x"})
+    with pytest.raises(miltext.ParseError, match="has no replacement"):
+        miltext.rewrite(program, text)
