@@ -27,6 +27,7 @@ READERS = {
     "diff, second": ("diff", PACKAGE, "{}"),
     "expose": ("expose", "{}", "v", "-o", "New.mlpackage"),
     "extract": ("extract", "{}", "v", "-o", "New.mlpackage"),
+    "find": ("find", "softmax", "{}"),
     "fmt": ("fmt", "{}"),
     "fmt, check": ("fmt", "--check", "{}"),
     "infer": ("infer", "{}"),
@@ -38,6 +39,7 @@ READERS = {
     "reduce": ("reduce", "{}", "--test", "true", "-o", "New.mil"),
     "rename": ("rename", "{}", "a", "b", "-o", "New.mlpackage"),
     "reshape": ("reshape", "{}", "x=1", "-o", "New.mlpackage"),
+    "rewrite": ("rewrite", "softmax", "{}", "-o", "New.mlpackage"),
     "run": ("run", "{}", "--random", "1"),
     "sidecar": ("sidecar", "{}"),
     "weights": ("weights", "{}"),
@@ -198,6 +200,7 @@ UNKNOWN = {
     "run, value": (("run", PACKAGE, "--random", "1", "--value", "nope"), 1),
     "run, input": (("run", PACKAGE, "--input", "nope=3"), 1),
     "extract, function": (("extract", PACKAGE, "nope", "--function", "nope", "-o", "New.mlpackage"), 1),
+    "rewrite, site": (("rewrite", "softmax", PACKAGE, "--only", "nope", "--dry-run"), 1),
     "print, model": (("print", PACKAGE, "--model", "nope"), 1),
     "compare, function": (("compare", PACKAGE, PACKAGE, "--function", "nope"), 2),
 }

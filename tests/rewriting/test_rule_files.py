@@ -64,7 +64,7 @@ WRONG = {
     "number as attribute": (find("y = relu(x);", attributes="[where = int32(1)]"), "`where` is not a string"),
     "unreadable condition": (find("y = relu(x);", attributes='[where = "rank(x"]'), "it cannot be read"),
     "code in a condition": (
-        find("y = relu(x);", attributes='[where = "__import__(\'os\')"]'),
+        find("y = relu(x);", attributes="[where = \"__import__('os')\"]"),
         "is not one of the functions",
     ),
     "attribute in a condition": (find("y = relu(x);", attributes='[where = "x.y"]'), "is not part of the language"),

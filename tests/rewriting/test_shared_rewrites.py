@@ -46,7 +46,9 @@ def operations(of: Program) -> Counter[str]:
 
 
 def outputs(of: Program) -> list[list[str]]:
-    return [[value.name for value in block.outputs] for f in Graph(of).functions.values() for block in f.blocks.values()]
+    return [
+        [value.name for value in block.outputs] for f in Graph(of).functions.values() for block in f.blocks.values()
+    ]
 
 
 @pytest.mark.parametrize("name", texts("before"))

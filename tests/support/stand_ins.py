@@ -57,6 +57,24 @@ MASKED = """\
         } -> (scores);
 """
 
+RULES = """\
+program(1.3)[rules = "1"]
+{
+    func find_twice(x) {
+            y = relu(relu(x));
+        } -> (y);
+    func replace_twice(x) {
+            y = relu(x);
+        } -> (y);
+    func example_twice<ios17>(tensor<fp32, [3]> x) {
+            y = relu(relu(x));
+        } -> (y);
+    func keep_twice<ios17>(tensor<fp32, [3]> x) {
+            y = relu(exp(x));
+        } -> (y);
+}
+"""
+
 SMALL = """\
             relu_3 = relu(x);
             picked = gather(x = relu_3, indices = [0, 2], axis = 1);
@@ -259,6 +277,8 @@ def _mil(stem: str, line: str) -> bytes:
         first, second = [miltext.to_text(miltext.load(_package(each, line)).program) for each in JOINED]
         second = second[second.index("    func") :].replace("main<", "other<").replace("weights/weight.bin", "b.bin")
         return (first.rstrip().removesuffix("}") + second).encode()
+    if stem in ("rules", "pattern"):
+        return RULES.encode()
     package = _package("Model", line)
     if stem == "cut":
         shorter = package.with_suffix(".cut.mlpackage")

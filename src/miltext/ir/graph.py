@@ -9,6 +9,7 @@ from miltext.ir.naming import settle_names
 from miltext.ir.parts import Op
 from miltext.ir.reading import read_function
 from miltext.ir.writing import write_function
+from miltext.schema import proto
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.programs import require_program
 from miltext.syntax.recursion import with_room
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from miltext.ir.functions import Function
-    from miltext.schema import proto
     from miltext.schema.paths import Path
 
 
@@ -36,6 +36,22 @@ class Graph:
             self.functions: dict[str, Function] = {
                 name: read_function(name, program.functions[name]) for name in sorted(program.functions)
             }
+
+    @classmethod
+    def alone(cls, name: str, opset: str, function: proto.Function | None = None) -> Graph:
+        """Return the graph of a Program with one function alone, whose only block is for an opset.
+
+        It is a copy of a function with one block, or a function with an empty block.
+        """
+        program = proto.Program()
+        made = program.functions[name]
+        made.CopyFrom(function or proto.Function())
+        own = next(iter(made.block_specializations), opset)
+        made.block_specializations[opset].CopyFrom(made.block_specializations[own])
+        if own != opset:
+            del made.block_specializations[own]
+        made.opset = opset
+        return cls(program)
 
     def __repr__(self) -> str:
         counts = (f"{name} of {sum(1 for _ in each.walk())} operations" for name, each in self.functions.items())

@@ -18,8 +18,7 @@ from miltext.ir.graph import Graph
 from miltext.ir.parts import Op, Value
 from miltext.rewriting.literals import literal_message
 from miltext.schema.paths import Key, Path
-from miltext.schema.proto import Program
-from miltext.schema.types import TensorType, Type, read_type, write_type
+from miltext.schema.types import TensorType, Type, read_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from miltext.rewriting.operands import Contents
     from miltext.rewriting.rule_files import Replacement, RuleFile
     from miltext.schema import proto
+    from miltext.schema.proto import Program
 
 
 class NoInstance(Exception):
@@ -62,10 +62,10 @@ def instance(
     replacement: Replacement, file: RuleFile, arguments: Arguments, opset: str, contents: Contents
 ) -> Instance:
     """Return a replacement for arguments, in a block for an opset. Raise NoInstance."""
-    program = _alone(replacement, arguments, opset)
-    read = file.read._replace(
-        program=program, drafts=_gaps(replacement, file, program, opset), diagnostics=[], flawed=set()
-    )
+    graph = _alone(replacement, arguments, opset)
+    program = graph.program()
+    gaps = _gaps(replacement, file, graph, opset)
+    read = file.read._replace(program=program, drafts=gaps, diagnostics=[], flawed=set())
     walk = _InstanceWalk(read, nothing_inferred(read), Arrays(None))
     walk.given = {name: _operand(each) for name, each in arguments.items() if each is not None}
     walk.program()
@@ -88,47 +88,31 @@ class _InstanceWalk(DraftWalk):
         self.known.update({value: self.given[value.name] for value in listed if value.name in self.given})
 
 
-def _alone(replacement: Replacement, arguments: Arguments, opset: str) -> Program:
-    """Return a Program with the function of a replacement alone, without the arguments that are left out."""
+def _alone(replacement: Replacement, arguments: Arguments, opset: str) -> Graph:
+    """Return a graph with the function of a replacement alone, without the arguments that are left out."""
     name = replacement.function.name
-    program = Program()
-    made = program.functions[name]
-    made.CopyFrom(replacement.function.message)
-    [own] = [*made.block_specializations]
-    if own != opset:
-        made.block_specializations[opset].CopyFrom(made.block_specializations[own])
-        del made.block_specializations[own]
-    made.opset = opset
-    graph = Graph(program)
+    graph = Graph.alone(name, opset, replacement.function.message)
     for value in graph.functions[name].inputs:
         argument = arguments[value.name]
         for use in [*value.uses]:
             if use.op is not None and (argument is None or (use.op.type, use.parameter) == argument.omitted):
                 use.op.remove_input(use.parameter)
-    program = graph.program()
-    for declared in program.functions[name].inputs:
-        if (argument := arguments[declared.name]) is not None:
-            declared.type.CopyFrom(write_type(argument.type))
-    return program
+        if argument is not None:
+            value.type = argument.type
+    return graph
 
 
-def _gaps(replacement: Replacement, file: RuleFile, program: Program, opset: str) -> dict[Path, Gap]:
-    """Return the gaps inside the operations of a replacement, for a block of another opset."""
-    depth = len(replacement.path)
-    return {
-        (*path[: depth + 1], Key(opset), *path[depth + 2 :]): gap
-        for path, gap in file.read.drafts.items()
-        if path[:depth] == replacement.path and "operations" in path[depth:] and _is_left(path, program, opset)
-    }
-
-
-def _is_left(path: Path, program: Program, opset: str) -> bool:
-    """Return whether the argument at the path of a gap was not left out."""
-    name, place = str(path[1]), path[5]
-    graph = program.functions[name].block_specializations[opset]
-    if path[6] != "inputs":
-        return True
-    return path[7] in graph.operations[int(place)].inputs
+def _gaps(replacement: Replacement, file: RuleFile, graph: Graph, opset: str) -> dict[Path, Gap]:
+    """Return the gaps of a replacement that are left in its graph, for a block of another opset."""
+    ops, depth = graph.operations(), len(replacement.path)
+    found = {}
+    for path, gap in file.read.drafts.items():
+        if path[:depth] == replacement.path and "operations" in path[depth:]:
+            made = (*path[: depth + 1], Key(opset), *path[depth + 2 :])
+            op, part, name = ops[made[: depth + 4]], made[depth + 4], str(made[depth + 5])
+            if part != "inputs" or name in op.inputs:
+                found[made] = gap
+    return found
 
 
 def _operand(argument: Argument) -> Given:
@@ -211,11 +195,7 @@ class _Folding:
 
     def _program(self) -> tuple[Program, dict[Value, str]]:
         """Return a Program that computes the evaluated operations, and the names of their outputs in it."""
-        program = Program()
-        function = program.functions[self._function.name]
-        function.opset = self._function.message.opset
-        function.block_specializations[function.opset].SetInParent()
-        graph = Graph(program)
+        graph = Graph.alone(self._function.name, self._function.message.opset)
         block = graph.functions[self._function.name].block
         assert block is not None, "it was made so"
         made: dict[Value, Value] = {}

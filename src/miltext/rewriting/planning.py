@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from miltext.rewriting.operands import Contents
     from miltext.rewriting.rule_files import Rule
     from miltext.rewriting.sites import Site
-    from miltext.rewriting.verifying import Verifying
 
 REPLACED, REFUSED = "replaced", "refused"
 
 DEEPEST = 200
 """The greatest number of replacements one inside the result of another that do not reduce the operations."""
+
+
+NESTED = 500
+"""The number of such replacements beside twice the number of operations: rules may grow in width, too."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class PlannedSite:
 class Rewriter:
     """Rewrites a graph. `only` names the values of sites, all without any, and `limit` the most replacements.
 
-    `verifying` proves each replacement before it is made.
+    `verify` proves each replacement before it is made.
 
     `sites` are the replaced sites in order, and then the refused ones.
     """
@@ -64,13 +67,15 @@ class Rewriter:
     contents: Contents
     only: Collection[str] = ()
     limit: int | None = None
-    verifying: Verifying | None = None
+    verify: Callable[[Site], None] | None = None
     replaced: list[PlannedSite] = field(default_factory=list)
     refused: list[PlannedSite] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._replacing = Replacing(self.contents)
         self._depths: dict[Op, int] = {}
+        self._nested = 0
+        self._most = NESTED + 2 * sum(not op.is_constant for op in self.graph.walk())
 
     @property
     def sites(self) -> list[PlannedSite]:
@@ -115,8 +120,8 @@ class Rewriter:
             self.refused.append(planned)
             return
         depth = max((self._depths.get(op, 0) for op in site.match.ops.values()), default=0)
-        if self.verifying is not None:
-            self.verifying.require(site)
+        if self.verify is not None:
+            self.verify(site)
         try:
             applied = self._replacing.replace(site)
         except NoInstance as reason:
@@ -126,14 +131,15 @@ class Rewriter:
         self._depths.update(dict.fromkeys(applied.made, depth))
         done = replace(planned, disposition=REPLACED, removed=_types(applied.removed), made=_types(applied.made))
         self.replaced.append(done)
-        if depth > DEEPEST:
+        self._nested += depth > 1
+        if depth > DEEPEST or self._nested > self._most:
             self._refuse_restless()
 
     def _refuse_restless(self) -> None:
         """Raise MiltextError for rules that never come to rest."""
         recent = sorted({each.rule for each in self.replaced[-DEEPEST:]})
         listed = ", ".join(named(each) for each in recent)
-        message = f"the rules never come to rest: after {DEEPEST} replacements in one another, {listed} still apply"
+        message = f"the rules never come to rest: after {len(self.replaced)} replacements, {listed} still apply"
         note = Note(
             "change a rule so that its replacement does not match again: with `where`, or an `unless_` function"
         )

@@ -150,7 +150,9 @@ class _Plan:
             graph = Graph(program)
             before = _count(graph)
             verifying = Verifying(contents) if self.verify else None
-            rewriter = Rewriter(graph, self.rules, contents, self.only, self.limit, verifying)
+            rewriter = Rewriter(
+                graph, self.rules, contents, self.only, self.limit, verifying.require if verifying else None
+            )
             rewriter.run()
             self._require_sites(rewriter)
             made = Rewriting(graph.program(), rewriter.sites, (before, _count(graph)))

@@ -8,13 +8,13 @@ from miltext.ir.graph import Graph
 from miltext.ir.parts import Op, Value
 from miltext.rewriting.applying import opset_of
 from miltext.rewriting.literals import literal_message
-from miltext.schema.proto import Program
 from miltext.schema.types import TensorType, filled
 
 if TYPE_CHECKING:
     from miltext.ir.parts import Block, Operand
     from miltext.rewriting.operands import Contents
     from miltext.rewriting.sites import Site
+    from miltext.schema.proto import Program
     from miltext.schema.types import Type
 
 FUNCTION = "site"
@@ -31,10 +31,7 @@ def site_program(site: Site, contents: Contents) -> Program:
     """
     assert site.root.block is not None, "a site is in a block"
     opset = opset_of(site.root.block)
-    program = Program()
-    program.functions[FUNCTION].opset = opset
-    program.functions[FUNCTION].block_specializations[opset].SetInParent()
-    graph = Graph(program)
+    graph = Graph.alone(FUNCTION, opset)
     function = graph.functions[FUNCTION]
     block = function.block
     assert block is not None, "it was made so"

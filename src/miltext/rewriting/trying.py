@@ -122,7 +122,7 @@ class _Trial:
         contents = Contents(None)
         verifying = Verifying(contents)
         graph = Graph(before)
-        rewriter = Rewriter(graph, [self._rule], contents, verifying=verifying)
+        rewriter = Rewriter(graph, [self._rule], contents, verify=verifying.require)
         try:
             rewriter.run()
         except MiltextError as failure:

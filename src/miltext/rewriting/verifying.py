@@ -9,6 +9,7 @@ from miltext.checking.programs import findings_in
 from miltext.diagnostics import MiltextError, Note, codes, error
 from miltext.ir.graph import Graph
 from miltext.rewriting.operands import Contents
+from miltext.rewriting.planning import Rewriter
 from miltext.rewriting.proving import prove
 from miltext.rewriting.site_programs import FUNCTION, site_program
 
@@ -54,8 +55,6 @@ class Verifying:
 
     def _proof(self, site: Site, program: Program) -> Proof | None:
         """Return the proof of a replacement; None if it is refused for another reason."""
-        from miltext.rewriting.planning import Rewriter
-
         graph = Graph(program)
         only = {value.name for value in site.root.outputs}
         rewriter = Rewriter(graph, [site.rule], Contents(None), only, limit=1)
