@@ -58,7 +58,7 @@ FAILING = {
 }
 """What each verb that reads a program is given, whose text is broken."""
 
-ALSO_IN_FAILURES = {"fmt": {"files"}, "infer": {"output", "text"}, "sidecar": {"files"}}
+ALSO_IN_FAILURES = {"fmt": {"files"}, "find": {"counts", "matches"}, "infer": {"output", "text"}, "sidecar": {"files"}}
 """What objects of failures have besides what the page says of all; it names these."""
 
 

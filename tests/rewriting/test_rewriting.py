@@ -325,7 +325,7 @@ def test_a_folded_weight_is_stored_in_the_weight_file(tmp_path: Path) -> None:
     assert sum(path.stat().st_size for path in new.rglob("weight.bin")) <= sum(
         path.stat().st_size for path in old.rglob("weight.bin")
     )
-    [weight] = [each for each in miltext.weights(new).entries.values() if each.elements == 256]
+    assert [each.elements for each in miltext.weights(new).entries.values()] == [256]
     given = {"x": np.linspace(-1, 1, 80, dtype=np.float16).reshape(1, 16, 1, 5)}
     assert np.allclose(miltext.run(old, given)["y"], miltext.run(new, given)["y"], atol=0.01)
     again = tmp_path / "Again.mlpackage"

@@ -25,7 +25,7 @@ EPILOG = """\b
 Examples:
   miltext find softmax Model.mlpackage                  # a packaged rule
   miltext find pattern.mil Model.mlpackage
-  miltext find pattern.mil models --count               # every model below a folder
+  miltext find pattern.mil . --count                    # every model below a folder
   miltext find softmax Model.mlpackage --format json
 \b
 Exit status: 0 the models were read, matches or not; 1 a pattern or a model is wrong; 2 usage, files.
