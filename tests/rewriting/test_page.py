@@ -9,7 +9,7 @@ from miltext.rewriting.packaged import rules_of
 from miltext.rewriting.trying import try_rule
 
 PAGE = (ROOT / "docs" / "rewrite.md").read_text(encoding="utf-8")
-RULES = [block.text for block in blocks(PAGE) if block.language == "rule"]
+RULES = [block.text for block in blocks(PAGE) if "find_" in block.text and block.language.startswith("mil")]
 
 
 def test_the_rules_of_the_page() -> None:

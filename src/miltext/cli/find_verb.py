@@ -46,6 +46,7 @@ def command(pattern: str, paths: tuple[str, ...], is_count: bool, nested: str | 
     all of its ML Programs.
     """
     from miltext.rewriting.packaged import rules_of as packaged_rules
+    from miltext.rewriting.rule_files import is_rule_file
 
     rules = packaged_rules(pattern)
     names = named_paths(paths, "models to look in")
@@ -56,6 +57,8 @@ def command(pattern: str, paths: tuple[str, ...], is_count: bool, nested: str | 
         try:
             matches = [*_found(open_whole(each.name), rules, nested)]
         except MiltextError as failure:
+            if each.found and failure.text is not None and is_rule_file(failure.text):
+                continue  # a rule file beside the models
             show(failure.diagnostics, failure.text, failure.path)
             is_wrong = True
             continue

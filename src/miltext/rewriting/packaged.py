@@ -35,11 +35,21 @@ def rules_of(given: Rules) -> list[Rule]:
 
     Raise ParseError for a wrong file, ModelError for an unreadable one, MiltextError (MIL873) for an unknown name.
     """
-    several = [given] if isinstance(given, str | os.PathLike) else [*given]
+    several = [given] if isinstance(given, str | os.PathLike) else _listed(given)
     if not several:
         raise ValueError("no rules are given: name at least one rule file or rule")
     found = [rule for each in several for rule in _rules(each)]
     return list(dict.fromkeys(found))
+
+
+def _listed(given: object) -> list[str | os.PathLike[str]]:
+    """Return several rules. Raise TypeError for any other object."""
+    found = list[str | os.PathLike[str]]()
+    for each in given if isinstance(given, Iterable) else [given]:
+        if not isinstance(each, str | os.PathLike):
+            raise TypeError(f"rules are paths, names or texts of rules, not {type(each).__name__}")
+        found.append(each)
+    return found
 
 
 def _rules(given: str | os.PathLike[str]) -> list[Rule]:

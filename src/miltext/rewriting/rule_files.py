@@ -102,6 +102,12 @@ class RuleFile:
         return self.read.written(find(self.read.root, path).span)
 
 
+def is_rule_file(text: str) -> bool:
+    """Return whether a text states that it is a rule file, whatever else is wrong with it."""
+    program = recover(text).program
+    return program is not None and "rules" in program.attributes
+
+
 class _Reading:
     """Reads the rules of a file."""
 
