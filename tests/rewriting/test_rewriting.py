@@ -153,6 +153,13 @@ def test_another_type_stays() -> None:
     assert reason == "`y` would be tensor<fp16, [4]>, not tensor<fp16, [2, 4]>"
 
 
+def test_a_data_type_that_an_operation_does_not_take_stays() -> None:
+    convolved = rule("y = linear(x, w, bias = _);", "y = linear(x, w, [1.5, 2.5]);", inputs="x, w")
+    integers = program("y = linear(x, [[1, 2], [3, 4]]);", inputs="tensor<int32, [1, 2]> x")
+    [reason] = reasons(miltext.rewrite(integers, convolved))
+    assert reason
+
+
 def test_an_impossible_replacement_stays() -> None:
     wrong = rule("y = relu(x);", "y = matmul(x, x);")
     [reason] = reasons(miltext.rewrite(program("y = relu(x);"), wrong))

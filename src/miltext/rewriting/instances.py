@@ -10,6 +10,7 @@ import numpy as np
 from miltext.checking.arrays import Arrays
 from miltext.checking.draft_walk import DraftWalk
 from miltext.checking.drafts import nothing_inferred
+from miltext.checking.inference.operands import Arguments as InferenceArguments
 from miltext.checking.inference.operands import Operand as Given
 from miltext.checking.inference.operands import read_value
 from miltext.diagnostics import MiltextError
@@ -17,6 +18,7 @@ from miltext.evaluation.evaluator import Evaluator
 from miltext.ir.graph import Graph
 from miltext.ir.parts import Op, Value
 from miltext.rewriting.literals import literal_message
+from miltext.schema.operations import signature
 from miltext.schema.paths import Key, Path
 from miltext.schema.types import TensorType, Type, read_type
 
@@ -129,11 +131,27 @@ def _refuse(walk: _InstanceWalk) -> None:
         if inference.clash is not None:
             about = f"`{inference.clash.parameter}` of " if inference.clash.parameter else ""
             raise NoInstance(f"{about}`{inference.operation.type}` {inference.clash.clause}")
+        _refuse_dtypes(inference.arguments)
     findings = [*types.findings, *types.unknown.values(), *types.strange.values()]
     if findings or types.diagnostics:
         raise NoInstance(findings[0].message if findings else types.diagnostics[0].message)
     if types.open:
         raise NoInstance("a type of the replacement cannot be inferred")
+
+
+def _refuse_dtypes(given: InferenceArguments) -> None:
+    """Raise NoInstance for an argument whose data type an operation does not take, alone or beside another argument."""
+    known = signature(given.op_type, given.opset)
+    shared: dict[str, str] = {}
+    for name, operands in given.operands.items():
+        parameter = known.parameters.get(name) if known else None
+        if parameter is None:
+            continue
+        for dtype in sorted({each.type.dtype for each in operands if isinstance(each.type, TensorType)}):
+            if parameter.dtypes and dtype not in parameter.dtypes:
+                raise NoInstance(f"`{name}` of `{given.op_type}` does not take {dtype}")
+            if parameter.domain is not None and shared.setdefault(parameter.domain, dtype) != dtype:
+                raise NoInstance(f"`{given.op_type}` does not take {shared[parameter.domain]} and {dtype} together")
 
 
 class _Folding:
