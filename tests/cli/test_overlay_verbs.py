@@ -35,10 +35,22 @@ UNUSED: dict[str, str] = {
     **dict.fromkeys(("", "completion", "demo", "explain", "help", "ops", "lsp"), "opens no package"),
     **dict.fromkeys(("git", "git setup", "git undo", "mergetool"), "writes no model; see test_git_overlays.py"),
     **dict.fromkeys(("fmt", "infer", "parse", "generate"), "reads and writes texts or new models"),
-    **dict.fromkeys(("print", "locate", "run", "compare", "weights"), "reads the program and the weights alone"),
+    **dict.fromkeys(("print", "locate", "run", "compare", "weights", "find"), "reads program and weights alone"),
     **dict.fromkeys(("mergedriver", "difftool"), "is for one file; see test_git_overlays.py"),
 }
 """The verbs for which the texts around a program have no meaning."""
+
+FUSED = """program(1.3)[rules = "1"]
+{
+    func find_a(x) {
+            y = tanh(relu(x));
+        } -> (y);
+    func replace_a(x) {
+            y = sigmoid(x);
+        } -> (y);
+}
+"""
+"""Rules that replace the operations of the overlaid model."""
 
 Followed = Callable[[Path, Path], None]
 TABLE: dict[str, Followed] = {}
@@ -179,6 +191,14 @@ def rename(package: Path, folder: Path) -> None:
 def expose(package: Path, folder: Path) -> None:
     told("expose", package, "inner", "-o", package, "--force")
     kept(package)
+
+
+@verb("rewrite")
+def rewrite(package: Path, folder: Path) -> None:
+    """`inner` disappears, and the texts for `x` and `y` stay."""
+    (folder / "rule.mil").write_text(FUSED)
+    told("rewrite", folder / "rule.mil", package, "-o", folder / "N.mlpackage")
+    kept(folder / "N.mlpackage")
 
 
 @verb("reshape")
