@@ -17,6 +17,7 @@
     comparison = miltext.compare(a, b)   # the numbers of two models, and where they differ
     merged = miltext.merge_texts(base, ours, theirs)  # the changes of both sides, with conflicts between markers
     done = miltext.rewrite(model, "softmax", path)  # operations replaced by rules; `find` shows the matches
+    done = miltext.optimize(model, path)  # operations out that it does not need, number for number
     small = miltext.reduce(model, test)  # the smallest part of it on which a test passes
     graph = miltext.Graph(program)       # operations, values and their uses, to be edited
     tree = miltext.lark_parser().parse(text)  # a tree of the text, for Lark's own tools
@@ -87,6 +88,8 @@ if TYPE_CHECKING:
     from miltext.reduction.trials import Candidate as Candidate
     from miltext.reference.records import operations as operations
     from miltext.rewriting.finding import find as find
+    from miltext.rewriting.optimizing import OptimizeOptions as OptimizeOptions
+    from miltext.rewriting.optimizing import optimize as optimize
     from miltext.rewriting.results import Rewriting as Rewriting
     from miltext.rewriting.rewriting import RewriteOptions as RewriteOptions
     from miltext.rewriting.rewriting import rewrite as rewrite
@@ -126,6 +129,7 @@ _HOMES = {
     "reduction.trials": ("Candidate",),
     "reference.records": ("operations",),
     "rewriting.finding": ("find",),
+    "rewriting.optimizing": ("OptimizeOptions", "optimize"),
     "rewriting.results": ("Rewriting",),
     "rewriting.rewriting": ("RewriteOptions", "rewrite"),
     "syntax.tables": ("lark_parser",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from conftest import ROOT
 from support.followed_page import blocks
 
-from miltext.rewriting.packaged import rules_of
+from miltext.rewriting.packaged import patterns, rules_of
 from miltext.rewriting.trying import try_rule
 
 PAGE = (ROOT / "docs" / "rewrite.md").read_text(encoding="utf-8")
@@ -13,7 +13,7 @@ RULES = [block.text for block in blocks(PAGE) if "find_" in block.text and block
 
 
 def test_the_rules_of_the_page() -> None:
-    [[gate], [last]] = [rules_of(text) for text in RULES]
+    [[gate], [last]] = [patterns(rules_of(text)) for text in RULES]
     made = try_rule(gate)
     assert (made.failures, made.examples, made.keeps) == ([], 1, 1)
     assert last.replacement is None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import miltext
-from miltext.rewriting.packaged import rules_of
+from miltext.rewriting.packaged import patterns, rules_of
 from miltext.rewriting.rule_files import RuleFile
 
 RULE = """\
@@ -108,7 +108,7 @@ def test_a_file_and_its_text_are_the_same_rules(tmp_path: Path) -> None:
     path = tmp_path / "rules.mil"
     path.write_text(RULE, encoding="utf-8")
     for given in (path, str(path), RULE):
-        [rule] = rules_of(given)
+        [rule] = patterns(rules_of(given))
         assert (rule.name, [op.type for op in rule.pattern.ops]) == ("twice", ["relu", "relu"])
 
 

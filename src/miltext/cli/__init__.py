@@ -40,6 +40,7 @@ GROUPS = {
         "extract": "Cut out the part of a model between values.",
         "convert-weights": "Convert a model from fp32 to fp16, or back.",
         "rewrite": "Replace patterns of operations by rules written in MIL.",
+        "optimize": "Take out the operations that a model does not need.",
     },
     "Run": {
         "run": "Run a program on inputs.",

@@ -155,13 +155,17 @@ def _resolving(context: click.Context, begun: str) -> list[Item]:
 
 def _rules_or_models(context: click.Context, begun: str) -> list[Item]:
     """Return the packaged rules and files of rules, and files."""
-    from miltext.rewriting.packaged import library
-
-    names = {**dict.fromkeys(library(), ""), **{r.name: r.purpose for f in library().values() for r in f.rules}}
-    rules = [CompletionItem(name, help=purpose) for name, purpose in names.items() if name.startswith(begun)]
-    return [*rules, *files(*MODELS)(context, begun)]
+    return [*RULES(context, begun), *files(*MODELS)(context, begun)]
 
 
+def _rules() -> Iterable[tuple[str, str]]:
+    """Return the packaged rules, files of rules, and passes."""
+    from miltext.rewriting.packaged import library, packaged
+
+    return {**dict.fromkeys(library(), ""), **{each.name: each.purpose for each in packaged()}}.items()
+
+
+RULES = words(_rules)
 CODES, OPERATIONS = words(_codes, by_commas=True), words(_operations)
 ARRAYS = files(".npy", ".npz", ".safetensors", ".png", ".jpg", ".jpeg")
 ANY, FOLDERS = files(), files(os.sep)
@@ -196,6 +200,7 @@ WORDS: dict[str, Source] = {
     **dict.fromkeys(("only", "ops words"), OPERATIONS),
     **dict.fromkeys(("rewrite words", "find pattern"), _rules_or_models),
     "rewrite sites": nothing,
+    "skipped": RULES,
     "opset": words(_opsets),
     "family": words(_families),
     "dtype": words(_dtypes),

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from miltext.descriptions.changes import DescriptionChange
     from miltext.diagnostics.dynamic import Record
     from miltext.models.model import Model
+    from miltext.rewriting.passes import AnyRule
     from miltext.rewriting.results import Rewriting
-    from miltext.rewriting.rule_files import Rule
     from miltext.rewriting.trying import RuleTest
 
 EPILOG = """\b
@@ -62,7 +62,7 @@ nothing is written; 2 usage, files.
 @click.option("--only", "sites", multiple=True, metavar="VALUE", help="Replace only this site; may be repeated.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Make N replacements at most.")
 @click.option("--verify", is_flag=True, help="Prove each different replacement; write nothing if a proof fails.")
-@click.option("--list", "is_list", is_flag=True, help="List the packaged rules, or those of RULES.")
+@click.option("--list", "is_list", is_flag=True, help="List the packaged rules and passes, or those of RULES.")
 @click.option("--test", "is_test", is_flag=True, help="Prove RULES on their examples and on programs near to these.")
 @nested_option()
 @click.option("--weights", multiple=True, metavar="DIR|NAME=FILE", help="The place of a text's weight files.")
@@ -83,9 +83,10 @@ def command(
 ) -> None:
     """Write MODEL with each match of a rule's pattern replaced, until no rule applies.
 
-    RULES are rule files, which are MIL drafts, and names of packaged rules or files of rules. Names, description and
-    weights are kept as in every edit; unused weights go. Each site is shown with the operations that went and came, or
-    with the reason why it stays: an inner value with another use, a condition, a type. docs/rewrite.md teaches rules.
+    RULES are rule files, which are MIL drafts, and names of packaged rules, files of rules or passes. Names,
+    description and weights are kept as in every edit; unused weights go. Each site is shown with the operations that
+    went and came, or with the reason why it stays: an inner value with another use, a condition, a type.
+    docs/rewrite.md teaches rules.
     """
     if is_list or is_test:
         _require_alone(is_list and is_test, output, dry_run, verify, sites, limit)
@@ -129,41 +130,46 @@ def _rewrite(
 
 def _list(words: Sequence[str]) -> None:
     """Show the packaged rules, or those of the given names and files."""
-    from miltext.rewriting.packaged import library, rules_of
+    from miltext.rewriting.packaged import packaged, rules_of
 
-    rules = rules_of(words) if words else [rule for file in library().values() for rule in file.rules]
+    rules = rules_of(words) if words else packaged()
     if asks_json():
         write_json({"rules": [_record(rule) for rule in rules]})
     else:
         write_text("-", ["\n".join(_listed(rule) for rule in rules)])
 
 
-def _record(rule: Rule) -> Record:
+def _record(rule: AnyRule) -> Record:
+    from miltext.rewriting.passes import GraphPass
+
     return {
         "name": rule.name,
-        "file": rule.file.path,
+        "file": None if isinstance(rule, GraphPass) else rule.file.path,
         "purpose": rule.purpose,
         "source": rule.source,
         "exactness": str(rule.exactness),
         "systems": rule.systems,
-        "replaces": rule.replacement is not None,
+        "replaces": isinstance(rule, GraphPass) or rule.replacement is not None,
     }
 
 
-def _listed(rule: Rule) -> str:
+def _listed(rule: AnyRule) -> str:
+    from miltext.rewriting.passes import GraphPass
+
     facts = {"purpose": rule.purpose, "exactness": str(rule.exactness), "for": rule.systems, "source": rule.source}
     lines = [f"  {key}: {value}\n" for key, value in facts.items() if value]
-    return f"{rule.name} ({rule.file.path or 'text'})\n{''.join(lines)}"
+    place = "pass" if isinstance(rule, GraphPass) else rule.file.path or "text"
+    return f"{rule.name} ({place})\n{''.join(lines)}"
 
 
 def _test(words: Sequence[str]) -> None:
     """Test rules, and end with status 1 if one fails."""
-    from miltext.rewriting.packaged import replacing, rules_of
+    from miltext.rewriting.packaged import patterns, replacing, rules_of
     from miltext.rewriting.trying import try_rule
 
     if not words:
         raise click.UsageError("name the rules to test: a rule file, or a packaged rule")
-    tests = [try_rule(rule) for rule in replacing(rules_of(words))]
+    tests = [try_rule(rule) for rule in patterns(replacing(rules_of(words)))]
     if asks_json():
         write_json({"tests": [_test_record(test) for test in tests]})
     else:

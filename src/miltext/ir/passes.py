@@ -10,6 +10,7 @@ from miltext.ir.needs import written
 
 if TYPE_CHECKING:
     from miltext.ir.graph import Graph
+    from miltext.ir.parts import Op
 
 Pass: TypeAlias = "Callable[[Graph], bool]"
 
@@ -32,7 +33,12 @@ def remove_dead(graph: Graph) -> bool:
     """
     changed = False
     for op in reversed([*graph.walk()]):
-        if not any(value.uses for value in op.outputs) and not any(written(op)):
+        if is_dead(op):
             op.remove()
             changed = True
     return changed
+
+
+def is_dead(op: Op) -> bool:
+    """Return whether nothing uses the outputs of an operation, and neither it nor one inside it writes to a state."""
+    return not any(value.uses for value in op.outputs) and not any(written(op))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from miltext.checking.findings import named
 from miltext.ir.parts import Op, Value
@@ -12,6 +12,8 @@ from miltext.rewriting.expressions import UnknownFact
 from miltext.rewriting.instances import Argument, NoInstance, instance
 from miltext.rewriting.literals import literal_of_data
 from miltext.rewriting.operands import MatchFacts
+from miltext.rewriting.passes import Applied
+from miltext.rewriting.sites import SiteOfPass
 from miltext.schema.types import StateType, TensorType, compatible, read_type, spelled
 from miltext.schema.value_builders import STRING, immediate
 
@@ -22,15 +24,8 @@ if TYPE_CHECKING:
     from miltext.rewriting.instances import Instance
     from miltext.rewriting.operands import Contents
     from miltext.rewriting.rule_files import Replacement
-    from miltext.rewriting.sites import Site
+    from miltext.rewriting.sites import AnySite, Site
     from miltext.schema import proto
-
-
-class Applied(NamedTuple):
-    """The operations that a replacement removed and made, constants aside."""
-
-    removed: list[Op]
-    made: list[Op]
 
 
 class Replacing:
@@ -40,8 +35,10 @@ class Replacing:
         self._contents = contents
         self._shared: dict[tuple[object, ...], Value] = {}
 
-    def replace(self, site: Site) -> Applied:
+    def replace(self, site: AnySite) -> Applied:
         """Replace a site. Raise NoInstance, with the graph unchanged, if that is impossible."""
+        if isinstance(site, SiteOfPass):
+            return site.put()
         replacement = site.rule.replacement
         assert replacement is not None, "a rule without a replacement is refused before"
         block = site.root.block
@@ -225,26 +222,42 @@ def _require_types(old: list[Value], made: Instance) -> None:
 
 def _require_names(old: list[Value], insertion: _Insertion, function: Function) -> None:
     """Raise NoInstance if an output of the function cannot keep its name."""
-    returned = {value for block in function.blocks.values() for value in block.outputs}
+    returned = outputs_of(function)
     taken = set[Value]()
     for before, after in zip(old, insertion.outputs, strict=True):
-        passed = insertion.passed(after)
         if before not in returned:
             continue
         if insertion.is_constant(after):
-            raise NoInstance(f"the output {named(before.name)} would be a constant")
-        if passed is not None and (passed.maker is None or passed in returned or passed in taken or passed.is_constant):
-            kind = "an output" if passed in returned or passed in taken else "an input or a constant"
-            raise NoInstance(
-                f"the output {named(before.name)} would be {named(passed.name)}, which is {kind} with its own name"
-            )
-        taken |= {passed} if passed is not None else set()
+            raise NoInstance(constant_output(before))
+        passed = insertion.passed(after)
+        if passed is None:
+            continue
+        if reason := kept_name(before, passed, returned | taken):
+            raise NoInstance(reason)
+        taken.add(passed)
+
+
+def outputs_of(function: Function) -> set[Value]:
+    """Return the outputs of a function, whose names must stay."""
+    return {value for block in function.blocks.values() for value in block.outputs}
+
+
+def constant_output(output: Value) -> str:
+    """Return the reason against a constant in place of an output."""
+    return f"the output {named(output.name)} would be a constant"
+
+
+def kept_name(output: Value, new: Value, returned: set[Value]) -> str:
+    """Return the reason why another value cannot take the place and the name of an output; empty if it can."""
+    if new.maker is not None and new not in returned and not new.is_constant:
+        return ""
+    kind = "an output" if new in returned else "an input or a constant"
+    return f"the output {named(output.name)} would be {named(new.name)}, which is {kind} with its own name"
 
 
 def _put(site: Site, old: list[Value], new: list[Value], insertion: _Insertion) -> list[Op]:
     """Give the uses of old outputs to new ones, with their names, and return the operations that went."""
-    function = insertion.block.function
-    returned = {value for block in function.blocks.values() for value in block.outputs}
+    returned = outputs_of(insertion.block.function)
     renamed = []
     for before, after in zip(old, new, strict=True):
         if before in returned or after.maker in insertion.ops:
@@ -252,14 +265,14 @@ def _put(site: Site, old: list[Value], new: list[Value], insertion: _Insertion) 
         if after.maker in insertion.ops and before.type is not None:
             after.type = before.type
         before.replace_uses(after)
-    removed = [*_removed([*site.match.ops.values()])]
+    removed = [*remove_unused([*site.match.ops.values()])]
     for value, name in renamed:
         rename(value, name)
     return removed
 
 
-def _removed(ops: list[Op]) -> Iterator[Op]:
-    """Remove the operations of a match that nothing uses, and the constants that they alone used; yield the former."""
+def remove_unused(ops: list[Op]) -> Iterator[Op]:
+    """Remove those of some operations that nothing uses, and the constants that they alone used; yield the former."""
     constants: dict[Op, None] = {}
     left = [*ops]
     while unused := [op for op in left if not any(value.uses for value in op.outputs)]:

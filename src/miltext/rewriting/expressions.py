@@ -55,6 +55,8 @@ QUESTIONS = {
     "users": "the types of the operations that use the value, sorted, each once",
     "maker": "the type of the operation that makes the value; empty for an input",
     "finite": "whether no element of the constant is an infinity or NaN",
+    "number": "the number that all elements of the constant are, bit for bit",
+    "negative": "whether an element of the constant is negative, which -0.0 is",
 }
 """The functions of one name, with their results."""
 

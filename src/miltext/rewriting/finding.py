@@ -9,7 +9,7 @@ from miltext.diagnostics.arguments import checked
 from miltext.evaluation.subjects import opened
 from miltext.ir.graph import Graph
 from miltext.rewriting.operands import Contents
-from miltext.rewriting.packaged import rules_of
+from miltext.rewriting.packaged import patterns, rules_of
 from miltext.rewriting.planning import roots
 from miltext.rewriting.sites import Finder
 from miltext.schema.types import spelled
@@ -62,7 +62,7 @@ def find(source: Source, rules: Rules, *, weights: str | os.PathLike[str] | None
     Example:
         matches = miltext.find("Model.mlpackage", "softmax")
     """
-    found = rules_of(rules)
+    found = patterns(rules_of(rules))
     return found_in(opened(source, weights), found)
 
 

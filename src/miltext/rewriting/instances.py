@@ -14,24 +14,23 @@ from miltext.checking.inference.operands import Arguments as InferenceArguments
 from miltext.checking.inference.operands import Operand as Given
 from miltext.checking.inference.operands import read_value
 from miltext.diagnostics import MiltextError
-from miltext.evaluation.evaluator import Evaluator
 from miltext.ir.graph import Graph
-from miltext.ir.parts import Op, Value
+from miltext.rewriting.computing import computed
 from miltext.rewriting.literals import literal_message
 from miltext.schema.operations import signature
 from miltext.schema.paths import Key, Path
-from miltext.schema.types import TensorType, Type, read_type
+from miltext.schema.types import TensorType, Type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from miltext.evaluation.rules import Array
     from miltext.ir.functions import Function
+    from miltext.ir.parts import Op, Value
     from miltext.parsing.recovery import Gap
     from miltext.rewriting.operands import Contents
     from miltext.rewriting.rule_files import Replacement, RuleFile
     from miltext.schema import proto
-    from miltext.schema.proto import Program
 
 
 class NoInstance(Exception):
@@ -200,40 +199,14 @@ class _Folding:
 
     def _results(self) -> dict[Value, Array]:
         """Return the outputs of the evaluated operations."""
-        program, made = self._program()
         try:
-            results = Evaluator(program, self._function.name, check=False).run({})
+            found = computed(self._evaluated, self._function.message.opset, self._literal)
         except MiltextError as failure:
             raise NoInstance(f"a constant cannot be computed: {failure.diagnostics[0].message}") from None
-        found = {value: np.asarray(results[name]) for value, name in made.items()}
         for value, array in found.items():
             if array.dtype.kind == "f" and not np.isfinite(array).all() and self._is_finite():
                 raise NoInstance(f"the constant `{value.name}` leaves the range of its data type")
         return found
-
-    def _program(self) -> tuple[Program, dict[Value, str]]:
-        """Return a Program that computes the evaluated operations, and the names of their outputs in it."""
-        graph = Graph.alone(self._function.name, self._function.message.opset)
-        block = graph.functions[self._function.name].block
-        assert block is not None, "it was made so"
-        made: dict[Value, Value] = {}
-        for op in self._evaluated:
-            for value in op.operands:
-                if value not in made:
-                    literal = self._literal(value)
-                    const = Op.new("const", {}, {f"v{len(made)}": read_type(literal.type)}, {"val": literal})
-                    block.append(const)
-                    made[value] = const.outputs[0]
-            copy = op.copy()
-            for name, operands in op.inputs.items():
-                copy.set_input(name, [made[each] if isinstance(each, Value) else each for each in operands])
-            for value, output in zip(op.outputs, copy.outputs, strict=True):
-                output.name = f"v{len(made)}"
-                made[value] = output
-            block.append(copy)
-        wanted = [value for op in self._evaluated for value in op.outputs]
-        block.outputs = [made[value] for value in wanted]
-        return graph.program(), {value: made[value].name for value in wanted}
 
     def _is_finite(self) -> bool:
         """Return whether all constants of the program are finite."""

@@ -134,6 +134,11 @@ class MatchFacts:
             return _of_tensor(question, name, bound)
         if question == "finite":
             return bool(np.isfinite(np.asarray(self.contents(name), np.float64)).all())
+        if question in _OF_ARRAYS:
+            array = self._contents.array(bound.literal)
+            if array is None or not array.size or array.dtype == object:
+                raise UnknownFact(f"`{name}` is not a constant with numbers")
+            return _OF_ARRAYS[question](name, array)
         return _ANSWERS[question](bound)
 
 
@@ -148,6 +153,20 @@ def _of_tensor(question: str, name: str, bound: Bound) -> Any:
     if question == "shape" and not is_whole(stated.shape):
         raise UnknownFact(f"`{name}` has an unknown size")
     return [*stated.shape]
+
+
+def _number(name: str, array: Array) -> Any:
+    """Return the number that all elements of an array are. Raise UnknownFact if they differ in any bit."""
+    data = array.reshape(-1)
+    if data[:1].tobytes() * data.size != data.tobytes():
+        raise UnknownFact(f"the elements of `{name}` differ")
+    return data[0].item()
+
+
+_OF_ARRAYS: dict[str, Callable[[str, Array], Any]] = {
+    "number": _number,
+    "negative": lambda _, array: bool(np.signbit(array.astype(np.float64)).any()),
+}
 
 
 def _uses(bound: Bound) -> int:

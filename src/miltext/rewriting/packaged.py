@@ -1,9 +1,9 @@
-"""The packaged rules, and the reading of rules by name, path or text."""
+"""The packaged rules and passes, and the reading of rules by name, path or text."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -13,9 +13,11 @@ from miltext.containers.sources import is_text
 from miltext.diagnostics import MiltextError, Note, ParseError, codes, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.files.contents import decode, read_file
+from miltext.rewriting.passes import GraphPass
 from miltext.rewriting.rule_files import RuleFile
 
 if TYPE_CHECKING:
+    from miltext.rewriting.passes import AnyRule
     from miltext.rewriting.rule_files import Rule
 
 Rules: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
@@ -30,8 +32,28 @@ def library() -> dict[str, RuleFile]:
     return {path.stem: RuleFile(path.read_text(encoding="utf-8"), path.name) for path in paths}
 
 
-def rules_of(given: Rules) -> list[Rule]:
-    """Return the rules in the given order.
+@cache
+def passes() -> dict[str, GraphPass]:
+    """Return the passes by name, in the order in which they apply."""
+    from miltext.rewriting.common_subexpressions import COMMON_SUBEXPRESSIONS
+    from miltext.rewriting.constant_folding import CONSTANT_FOLDING
+    from miltext.rewriting.dead_code import DEAD_CODE
+
+    return {each.name: each for each in (CONSTANT_FOLDING, COMMON_SUBEXPRESSIONS, DEAD_CODE)}
+
+
+def packaged() -> list[AnyRule]:
+    """Return all packaged rules, and then the passes."""
+    return [*(rule for file in library().values() for rule in file.rules), *passes().values()]
+
+
+def exact() -> list[AnyRule]:
+    """Return the packaged rules and passes that keep all bits of all numbers."""
+    return [rule for rule in packaged() if rule.exactness.is_exact and rule.domain is None]
+
+
+def rules_of(given: Rules) -> list[AnyRule]:
+    """Return the rules and passes in the given order.
 
     Raise ParseError for a wrong file, ModelError for an unreadable one, MiltextError (MIL873) for an unknown name.
     """
@@ -52,7 +74,7 @@ def _listed(given: object) -> list[str | os.PathLike[str]]:
     return found
 
 
-def _rules(given: str | os.PathLike[str]) -> list[Rule]:
+def _rules(given: str | os.PathLike[str]) -> Sequence[AnyRule]:
     if isinstance(given, str) and is_text(given):
         return RuleFile(given).rules
     name = os.fspath(given)
@@ -60,7 +82,7 @@ def _rules(given: str | os.PathLike[str]) -> list[Rule]:
         return RuleFile(decode(read_file(Path(name)), name), name).rules
     if name in library():
         return library()[name].rules
-    own = {rule.name: rule for file in library().values() for rule in file.rules}
+    own = {rule.name: rule for rule in packaged()}
     if name in own:
         return [own[name]]
     meant = did_you_mean(nearest(name, [*library(), *own]))
@@ -68,11 +90,23 @@ def _rules(given: str | os.PathLike[str]) -> list[Rule]:
     raise MiltextError([error(codes.UNKNOWN_SITE, message, None, Note("`miltext rewrite --list` shows the rules"))])
 
 
-def replacing(rules: Iterable[Rule]) -> list[Rule]:
+def patterns(rules: Iterable[AnyRule]) -> list[Rule]:
+    """Return rules that all have a pattern. Raise MiltextError (MIL873) for a pass."""
+    found = list["Rule"]()
+    for rule in rules:
+        if isinstance(rule, GraphPass):
+            message = f"{named(rule.name)} is a pass, which has neither a pattern nor examples"
+            note = Note(f"`miltext rewrite {rule.name} MODEL --dry-run` shows its sites")
+            raise MiltextError([error(codes.UNKNOWN_SITE, message, None, note)])
+        found.append(rule)
+    return found
+
+
+def replacing(rules: Iterable[AnyRule]) -> list[AnyRule]:
     """Return rules that all have a replacement. Raise ParseError (MIL870) for one that has none."""
     listed = [*rules]
     for rule in listed:
-        if rule.replacement is None:
+        if not isinstance(rule, GraphPass) and rule.replacement is None:
             message = f"the rule {named(rule.name)} has no replacement: add the function `replace_{rule.name}`"
             raise ParseError(
                 [error(codes.WRONG_RULE, message, rule.file.span(rule.pattern.path))],

@@ -10,15 +10,18 @@ from miltext.checking.findings import named
 from miltext.diagnostics import MiltextError, Note, codes, error
 from miltext.rewriting.applying import Replacing
 from miltext.rewriting.instances import NoInstance
-from miltext.rewriting.sites import Finder
+from miltext.rewriting.passes import GraphPass
+from miltext.rewriting.sites import Finder, SiteOfPass
+from miltext.rewriting.weighing import Weighing
 
 if TYPE_CHECKING:
     from miltext.ir.functions import Function
     from miltext.ir.graph import Graph
     from miltext.ir.parts import Block, Op
     from miltext.rewriting.operands import Contents
+    from miltext.rewriting.passes import AnyRule
     from miltext.rewriting.rule_files import Rule
-    from miltext.rewriting.sites import Site
+    from miltext.rewriting.sites import AnySite
 
 REPLACED, REFUSED = "replaced", "refused"
 
@@ -59,20 +62,21 @@ class Rewriter:
 
     `verify` proves each replacement before it is made.
 
-    `sites` are the replaced sites in order, and then the refused ones.
+    `sites` are the replaced sites in order, and then the refused ones; `weighing` has the bytes of constants that went.
     """
 
     graph: Graph
-    rules: Sequence[Rule]
+    rules: Sequence[AnyRule]
     contents: Contents
     only: Collection[str] = ()
     limit: int | None = None
-    verify: Callable[[Site], None] | None = None
+    verify: Callable[[AnySite], None] | None = None
     replaced: list[PlannedSite] = field(default_factory=list)
     refused: list[PlannedSite] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._replacing = Replacing(self.contents)
+        self.weighing = Weighing(self.graph)
         self._depths: dict[Op, int] = {}
         self._nested = 0
         self._most = NESTED + 2 * sum(not op.is_constant for op in self.graph.walk())
@@ -90,8 +94,7 @@ class Rewriter:
             before = len(self.replaced)
             self.refused = []
             for rule in self.rules:
-                for function in self.graph.functions.values():
-                    self._function(rule, function)
+                self._rule(rule)
             if len(self.replaced) == before or self.is_full:
                 return
 
@@ -99,6 +102,23 @@ class Rewriter:
     def is_full(self) -> bool:
         """Whether all allowed replacements were made."""
         return self.limit is not None and len(self.replaced) >= self.limit
+
+    def _rule(self, rule: AnyRule) -> None:
+        before = len(self.replaced)
+        for function in self.graph.functions.values():
+            if isinstance(rule, GraphPass):
+                self._pass(rule, function)
+            else:
+                self._function(rule, function)
+        if len(self.replaced) > before:
+            self.weighing.weigh(rule.name)
+
+    def _pass(self, rule: GraphPass, function: Function) -> None:
+        for found in rule.sites(function, self.contents):
+            if self.is_full:
+                return
+            if self._is_wanted(function, found.root):
+                self._site(function, SiteOfPass.of(rule, found))
 
     def _function(self, rule: Rule, function: Function) -> None:
         for opset, block in function.blocks.items():
@@ -113,14 +133,14 @@ class Rewriter:
         names = {name for value in op.outputs for name in (value.name, f"{function.name}/{value.name}")}
         return not self.only or not names.isdisjoint(self.only)
 
-    def _site(self, function: Function, site: Site) -> None:
+    def _site(self, function: Function, site: AnySite) -> None:
         """Replace a site, or record why not."""
         planned = _planned(site, function)
         if site.reason:
             self.refused.append(planned)
             return
         depth = max((self._depths.get(op, 0) for op in site.match.ops.values()), default=0)
-        if self.verify is not None:
+        if self.verify is not None and any(value.uses for value in site.root.outputs):
             self.verify(site)
         try:
             applied = self._replacing.replace(site)
@@ -152,10 +172,11 @@ def roots(rule: Rule, block: Block) -> Iterator[Op]:
     return iter([op for op in block.walk() if op.type == wanted])
 
 
-def _planned(site: Site, function: Function) -> PlannedSite:
+def _planned(site: AnySite, function: Function) -> PlannedSite:
     names = tuple(op.outputs[0].name for op in reversed(site.match.ops.values()) if op.outputs)
     disposition = REFUSED if site.reason else ""
-    return PlannedSite(site.rule.name, function.name, site.root.outputs[0].name, names, disposition, site.reason)
+    value = site.root.outputs[0].name if site.root.outputs else site.root.type
+    return PlannedSite(site.rule.name, function.name, value, names, disposition, site.reason)
 
 
 def _types(ops: Sequence[Op]) -> tuple[str, ...]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics.wording import tally
+from miltext.schema.walk import is_constant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,18 +18,33 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program
 
 
+class RuleSum(NamedTuple):
+    """What went with a rule: its replaced sites, operations, constants aside, and bytes of constants.
+
+    A number is negative if more came than went.
+    """
+
+    rule: str
+    sites: int
+    operations: int
+    bytes: int
+
+
 @dataclass(repr=False)
 class Rewriting:
     """The result of `miltext.rewrite`: all sites, replaced ones first, the new `program`, and the warnings.
 
-    `operations` are the numbers of operations before and after, constants aside. `verified` is the number of different
-    replacements that were proven; None if that was not requested.
+    `operations` are the numbers of operations before and after, constants aside, and `weights` the bytes of constants,
+    of which some `went` with each rule. `verified` is the number of different replacements that were proven; None if
+    that was not requested.
     """
 
     program: Program
     sites: list[PlannedSite] = field(default_factory=list)
     operations: tuple[int, int] = (0, 0)
     verified: int | None = None
+    weights: tuple[int, int] = (0, 0)
+    went: dict[str, int] = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
 
     def __repr__(self) -> str:
@@ -48,12 +64,30 @@ class Rewriting:
         """Return the plan as text for people: a line for each site, and the sum."""
         return "".join(f"{line}\n" for line in (*map(_line, self.sites), *self._sums()))
 
+    def summary(self) -> str:
+        """Return the changes as text for people: a line for each rule with what went, and the sum."""
+        lines = [_rule_line(each) for each in self.by_rule()] or ["nothing to change"]
+        before, after = self.operations
+        old, new = self.weights
+        sums = f"{before} -> {after} operations, {old} -> {new} bytes of constants{self._proven()}"
+        return "".join(f"{line}\n" for line in (*lines, sums))
+
+    def by_rule(self) -> list[RuleSum]:
+        """Return what went with each rule that replaced a site, in the order of the first sites."""
+        sites, operations = Counter[str](), Counter[str]()
+        for each in self.replaced:
+            sites[each.rule] += 1
+            operations[each.rule] += _operations(each)
+        return [RuleSum(rule, count, operations[rule], self.went.get(rule, 0)) for rule, count in sites.items()]
+
     def to_json(self) -> Record:
         """Return the result as plain data."""
-        before, after = self.operations
+        (before, after), (old, new) = self.operations, self.weights
         return {
             "sites": [asdict(each) for each in self.sites],
+            "changes_by_rule": [each._asdict() for each in self.by_rule()],
             "operations": {"before": before, "after": after},
+            "weights": {"before": old, "after": new},
             "verified": self.verified,
         }
 
@@ -61,8 +95,10 @@ class Rewriting:
         for rule, count in Counter(each.rule for each in self.replaced).items():
             yield f"{rule}: {tally(count, 'site')} replaced"
         before, after = self.operations
-        proven = "" if self.verified is None else f"; {tally(self.verified, 'different replacement')} proven"
-        yield f"{tally(len(self.replaced), 'replacement')}, {before} -> {after} operations{proven}"
+        yield f"{tally(len(self.replaced), 'replacement')}, {before} -> {after} operations{self._proven()}"
+
+    def _proven(self) -> str:
+        return "" if self.verified is None else f"; {tally(self.verified, 'different replacement')} proven"
 
 
 def _line(site: PlannedSite) -> str:
@@ -70,6 +106,16 @@ def _line(site: PlannedSite) -> str:
     if not site.is_replaced:
         return f"{place}: {site.rule} refused: {site.reason}"
     return f"{place}: {site.rule} replaced: {_spelled(site.removed)} -> {_spelled(site.made)}"
+
+
+def _operations(site: PlannedSite) -> int:
+    """Return the number of operations that went with a site, constants aside."""
+    return sum(not is_constant(each) for each in site.removed) - sum(not is_constant(each) for each in site.made)
+
+
+def _rule_line(found: RuleSum) -> str:
+    went = f"{tally(found.operations, 'operation')}, {tally(found.bytes, 'byte')} of constants"
+    return f"{found.rule}: {tally(found.sites, 'site')}, {went} less"
 
 
 def _spelled(types: Sequence[str]) -> str:

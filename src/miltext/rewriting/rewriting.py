@@ -33,7 +33,7 @@ from miltext.syntax.recursion import with_room
 if TYPE_CHECKING:
     from miltext.building.given_weights import GivenWeights
     from miltext.models.model import Model
-    from miltext.rewriting.rule_files import Rule
+    from miltext.rewriting.passes import AnyRule
     from miltext.schema.proto import Program
     from miltext.schema.tensors import InType
 
@@ -67,7 +67,7 @@ def rewrite(request: _RewriteRequest) -> Rewriting:
 
     Args:
         source: MIL text, a path, a Program or a Model.
-        rules: The path or the text of a rule file, the name of a packaged file or rule, or several of these.
+        rules: The path or the text of a rule file, the name of a packaged file, rule or pass, or several of these.
         output: An `.mlpackage`, `.mlmodel` or `.mlmodelc`, or a `.mil` for canonical text; None to write nothing.
         only: The sites to replace: names of values, or `FUNCTION/VALUE`.  [all]
         limit: The most replacements.
@@ -89,20 +89,27 @@ def rewrite(request: _RewriteRequest) -> Rewriting:
         done = miltext.rewrite("Model.mlpackage", ["softmax", "casts"], "Out.mlpackage")
     """
     rules = replacing(rules_of(request.rules))
-    whole = model_of(request.source)
-    source = whole.select(request.model)
-    plan = _Plan(rules, _names(request.only), request.limit, request.verify)
-    if request.output is None:
-        return plan.of_source(source, request.weights)
-    output = Path(request.output)
+    plan = Plan(rules, _names(request.only), request.limit, request.verify)
+    return carried_out(plan, request.source, request.output, request)
+
+
+def carried_out(
+    plan: Plan, given: Source, output_path: str | os.PathLike[str] | None, options: WriteOptions
+) -> Rewriting:
+    """Rewrite a program as planned, and write the model with it, unless there is no output."""
+    whole = model_of(given)
+    source = whole.select(options.model)
+    if output_path is None:
+        return plan.of_source(source, options.weights)
+    output = Path(output_path)
     if output.suffix.lower() == ".mil":
-        return _write_text(plan, source, output, request)
+        return _write_text(plan, source, output, options)
     reported: list[Rewriting] = []
     choices = BuildChoices.of(
-        request,
+        options,
         original=whole if whole.kind in WITH_DESCRIPTION else None,
         prune_weights=True,
-        edit=partial(plan.edit, source, request.weights, reported),
+        edit=partial(plan.edit, source, options.weights, reported),
     )
     found = build_as_chosen(source, output, choices)
     [made] = reported
@@ -115,13 +122,13 @@ def _names(only: Iterable[str] | str) -> tuple[str, ...]:
 
 
 @dataclass
-class _Plan:
+class Plan:
     """The requested rewriting."""
 
-    rules: Sequence[Rule]
-    only: tuple[str, ...]
-    limit: int | None
-    verify: bool
+    rules: Sequence[AnyRule]
+    only: tuple[str, ...] = ()
+    limit: int | None = None
+    verify: bool = False
 
     def of_source(self, source: Model, weights: GivenWeights | None) -> Rewriting:
         """Rewrite the program of a source without writing it."""
@@ -157,6 +164,8 @@ class _Plan:
             self._require_sites(rewriter)
             made = Rewriting(graph.program(), rewriter.sites, (before, _count(graph)))
             made.verified = verifying.kinds if verifying else None
+            made.weights = rewriter.weighing.before, rewriter.weighing.now
+            made.went = dict(rewriter.weighing.went)
             return made
 
     def _require_sites(self, rewriter: Rewriter) -> None:
@@ -178,7 +187,7 @@ def _count(graph: Graph) -> int:
     return sum(not op.is_constant for op in graph.walk())
 
 
-def _write_text(plan: _Plan, source: Model, output: Path, options: RewriteOptions) -> Rewriting:
+def _write_text(plan: Plan, source: Model, output: Path, options: WriteOptions) -> Rewriting:
     """Write the canonical text of the new program.
 
     Raise FileExistsError for an existing file, unless `force`; MiltextError for new errors in the program.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import named
@@ -23,6 +24,7 @@ from miltext.rewriting.expressions import Expression, WrongExpression
 from miltext.rewriting.patterns import Pattern, WrongRule, belongs
 from miltext.schema.paths import Key, Path
 from miltext.syntax.literals import unquote
+from miltext.syntax.phrases import functions, name_in
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic, Span
@@ -119,7 +121,7 @@ class _Reading:
 
     def rules(self) -> list[Rule]:
         self._head()
-        names = [name for name in self._in_order() if name.startswith(FIND)]
+        names = [name for name in self._in_order if name.startswith(FIND)]
         rules = {name.removeprefix(FIND): name for name in names}
         for name in self._functions:
             self._known(name, rules)
@@ -127,10 +129,11 @@ class _Reading:
             raise WrongRule("the file has no rule: begin the name of a function to find with `find_`", ())
         return [self._rule(name, self._functions[function], rules) for name, function in rules.items()]
 
+    @cached_property
     def _in_order(self) -> list[str]:
+        """The names of the functions, in the order of the text."""
         assert self._read.root is not None, "a Program was read from it"
-        root = self._read.root
-        return sorted(self._functions, key=lambda name: find(root, ("functions", Key(name))).start)
+        return [*dict.fromkeys(map(name_in, functions(self._read.root)))]
 
     def _head(self) -> None:
         """Read the attributes of the file."""
@@ -184,7 +187,7 @@ class _Reading:
         )
 
     def _of(self, prefix: str, rule: str, rules: Mapping[str, str]) -> list[str]:
-        return [each for each in self._in_order() if belongs(each, prefix, rules) == rule]
+        return [each for each in self._in_order if belongs(each, prefix, rules) == rule]
 
     def _unless(self, name: str, pattern: Pattern) -> Pattern:
         """Read a pattern for one of the values of another pattern."""

@@ -13,7 +13,7 @@ from miltext.schema.types import TensorType, filled
 if TYPE_CHECKING:
     from miltext.ir.parts import Block, Operand
     from miltext.rewriting.operands import Contents
-    from miltext.rewriting.sites import Site
+    from miltext.rewriting.sites import AnySite
     from miltext.schema.proto import Program
     from miltext.schema.types import Type
 
@@ -24,7 +24,7 @@ OPEN = 2
 """The size of a dimension that is not known."""
 
 
-def site_program(site: Site, contents: Contents) -> Program:
+def site_program(site: AnySite, contents: Contents) -> Program:
     """Return a Program with the matched operations of a site, its free values as inputs, and its constants as literals.
 
     Each output passes through an `identity`, so that the name of the output is not that of a replaced value.

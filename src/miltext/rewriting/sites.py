@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.checking.findings import named
 from miltext.ir.needs import written
@@ -11,10 +11,11 @@ from miltext.rewriting.matching import Match, Matcher
 from miltext.rewriting.operands import MatchFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from miltext.ir.parts import Op, Use, Value
     from miltext.rewriting.operands import Bound, Contents
+    from miltext.rewriting.passes import Applied, GraphPass, PassSite
     from miltext.rewriting.rule_files import Rule
 
 
@@ -25,6 +26,25 @@ class Site(NamedTuple):
     match: Match
     root: Op
     reason: str
+
+
+class SiteOfPass(NamedTuple):
+    """A site of a pass, with the operations to prove it on; `put` makes the change."""
+
+    rule: GraphPass
+    match: Match
+    root: Op
+    reason: str
+    put: Callable[[], Applied]
+
+    @classmethod
+    def of(cls, rule: GraphPass, found: PassSite) -> SiteOfPass:
+        """Return the site of a pass as one of a rewriting."""
+        ops = {op: op for op in (found.root, found.beside) if op is not None}
+        return cls(rule, Match(ops, {}), found.root, found.reason, found.put)
+
+
+AnySite: TypeAlias = "Site | SiteOfPass"
 
 
 class Finder:

@@ -15,9 +15,9 @@ from miltext.rewriting.site_programs import FUNCTION, site_program
 
 if TYPE_CHECKING:
     from miltext.checking.findings import Finding
+    from miltext.rewriting.passes import AnyRule
     from miltext.rewriting.proving import Proof
-    from miltext.rewriting.rule_files import Rule
-    from miltext.rewriting.sites import Site
+    from miltext.rewriting.sites import AnySite
     from miltext.schema.proto import Program
 
 SHOWN = 8
@@ -37,7 +37,7 @@ class Verifying:
         """The number of different replacements that were proven."""
         return len(self._known)
 
-    def require(self, site: Site) -> None:
+    def require(self, site: AnySite) -> None:
         """Prove the replacement of a site, before it is made. Raise MiltextError (MIL872) if it fails."""
         program = site_program(site, self._contents)
         kind = site.rule.name, _without_names(program)
@@ -53,7 +53,7 @@ class Verifying:
             raise MiltextError([error(codes.UNPROVEN_RULE, message, None, *given_note(proof))])
         self._known.add(kind)
 
-    def _proof(self, site: Site, program: Program) -> Proof | None:
+    def _proof(self, site: AnySite, program: Program) -> Proof | None:
         """Return the proof of a replacement; None if it is refused for another reason."""
         graph = Graph(program)
         only = {value.name for value in site.root.outputs}
@@ -64,7 +64,7 @@ class Verifying:
         return prove_rule(site.rule, program, graph.program(), FUNCTION)
 
 
-def prove_rule(rule: Rule, before: Program, after: Program, function: str) -> Proof:
+def prove_rule(rule: AnyRule, before: Program, after: Program, function: str) -> Proof:
     """Compare a program with its rewriting by a rule."""
     return prove(before, after, function, rule.exactness, rule.domain)
 

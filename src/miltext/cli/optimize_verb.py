@@ -1,0 +1,79 @@
+"""`miltext optimize`: a model without operations that are not needed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from miltext.building.choices import WriteOptions
+from miltext.cli.as_json import asks_json, format_option
+from miltext.cli.declared import declared
+from miltext.cli.progress import Progress
+from miltext.cli.streams import nested_option, open_whole, output_in_folder, show, write_text
+from miltext.cli.writing_verbs import given_weights, tell_written
+
+if TYPE_CHECKING:
+    from miltext.cli.habits import Chosen
+    from miltext.descriptions.changes import DescriptionChange
+
+EPILOG = """\b
+Examples:
+  miltext optimize Model.mlpackage -o New.mlpackage
+  miltext optimize Model.mlpackage --dry-run           # what would go, rule by rule
+  miltext optimize Model.mlpackage -o New.mlpackage --verify
+  miltext optimize Model.mlpackage -o New.mlpackage --skip constant-folding
+  miltext optimize Model.mlpackage --dry-run --format json
+\b
+Exit status: 0 all is well, changes or not; 1 the model is wrong, or a proof failed, and nothing is
+written; 2 usage, files.
+"""
+
+
+@click.command("optimize", epilog=EPILOG)
+@click.argument("model")
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    callback=output_in_folder,
+    default="",
+    help="The .mlpackage, .mlmodel, .mlmodelc or .mil to write.",
+)
+@click.option("--dry-run", is_flag=True, help="Write nothing: show what would go.")
+@click.option("--skip", "skipped", multiple=True, metavar="RULE", help="Leave a rule or pass out; may be repeated.")
+@click.option("--verify", is_flag=True, help="Prove each different replacement; write nothing if a proof fails.")
+@nested_option()
+@click.option("--weights", multiple=True, metavar="DIR|NAME=FILE", help="The place of a text's weight files.")
+@format_option
+@declared(WriteOptions, "no_loss", "force", "check")
+def command(
+    model: str,
+    output: str,
+    dry_run: bool,
+    skipped: tuple[str, ...],
+    verify: bool,
+    nested: str | None,
+    weights: tuple[str, ...],
+    **choices: Chosen,
+) -> None:
+    """Write MODEL without the operations that are not needed: every number keeps its bits.
+
+    All packaged rules and passes apply that are exact, until none changes anything: dead code, common subexpressions,
+    operations on constants, casts, transposes and reshapes that cancel or join, operations that return their input. A
+    compressed weight stays compressed. Names of inputs and outputs, description and weights are kept as in every edit.
+    """
+    from miltext.rewriting.optimizing import optimize
+
+    if bool(output) == dry_run:
+        raise click.UsageError("name the model to write with -o, or see what would go with --dry-run")
+    whole = open_whole(model)
+    changes: list[DescriptionChange] = []
+    with Progress("writing weights") as bar:
+        choices |= {"progress": bar.add, "expect": bar.expect, "on_change": changes.append}
+        choices |= {"weights": given_weights(weights), "model": nested, "verify": verify, "skip": skipped}
+        made = optimize(whole, output or None, **choices)
+    show(made.warnings, whole.text, whole.name)
+    tell_written(output, changes, {**made.to_json(), "output": output or None})
+    if not asks_json():
+        write_text("-", [made.summary()])

@@ -1,0 +1,65 @@
+"""`miltext optimize`: all exact rules and passes until nothing changes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from miltext.building.choices import WriteOptions
+from miltext.rewriting.packaged import exact, rules_of
+from miltext.rewriting.rewriting import Plan, carried_out
+from miltext.syntax.keywords import option, taking
+
+if TYPE_CHECKING:
+    from miltext.containers.sources import Source
+    from miltext.rewriting.results import Rewriting
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptimizeOptions(WriteOptions):
+    """The options of `miltext.optimize`, which describes them."""
+
+    skip: Iterable[str] | str = ()
+    verify: bool = option(False, "Prove each different replacement with the evaluator; write nothing if one fails.")
+
+
+@dataclass(frozen=True)
+class _OptimizeRequest(OptimizeOptions):
+    source: Source
+    output: str | os.PathLike[str] | None = None
+    options: OptimizeOptions | None = field(default=None, kw_only=True)
+
+
+@taking(_OptimizeRequest)
+def optimize(request: _OptimizeRequest) -> Rewriting:
+    """Take out the operations that are not needed, and write the model; return what went.
+
+    All packaged rules and passes apply that keep every bit of every number, until none changes anything:
+    `miltext rewrite --list` shows them. Names of inputs and outputs, the description, docStrings and all other parts
+    stay, a compressed weight stays compressed, and unused weights go. A draft is completed first.
+
+    Args:
+        source: MIL text, a path, a Program or a Model.
+        output: An `.mlpackage`, `.mlmodel` or `.mlmodelc`, or a `.mil` for canonical text; None to write nothing.
+        skip: Names of rules, passes or files of rules that do not apply.
+        verify: Whether each different replacement must be proven on inputs with edge values.
+        model: The model in a pipeline.
+        weights, ranges, no_loss, force, check, on_change, progress, expect: As in `miltext.build`.
+        options: An `OptimizeOptions`, in place of these keywords.
+
+    Returns:
+        The sites by rule, replaced or refused with reasons, the new program, and the warnings.
+
+    Raises:
+        MiltextError: MIL872 for a replacement that is not exact, MIL873 for an unknown rule in `skip`; and the errors
+            of `miltext.build`.
+
+    Example:
+        done = miltext.optimize("Model.mlpackage", "Smaller.mlpackage")
+    """
+    skip = [request.skip] if isinstance(request.skip, str) else [*request.skip]
+    skipped = {*rules_of(skip)} if skip else set()
+    rules = [rule for rule in exact() if rule not in skipped]
+    return carried_out(Plan(rules, verify=request.verify), request.source, request.output, request)
