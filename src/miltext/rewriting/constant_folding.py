@@ -77,7 +77,9 @@ class _Folding:
         if not all(_is_declared(value.type, array) for value, array in results.items()):
             return False
         self._computed.update(results)
-        if any(value in self._narrow or _is_compressed(value.type) for value in op.operands):
+        literals = (read_type(each.type) for each in op.literals().values())
+        types = [*(value.type for value in op.operands), *literals]
+        if any(map(_is_compressed, types)) or not self._narrow.isdisjoint(op.operands):
             self._narrow.update(op.outputs)
         return True
 

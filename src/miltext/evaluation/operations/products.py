@@ -16,6 +16,7 @@ def linear(x: Array, weight: Held, bias: Array | None, widen: Widen) -> Array:
 
     The weight is widened by blocks of rows: a large fp16 weight is never converted to float32 as a whole.
     """
+    x, weight = in_order(x), in_order(weight)
     if x.dtype == weight.dtype or weight.size <= WORKING_ELEMENTS:
         made = _product(x, widen(weight).T)
     else:
@@ -37,7 +38,7 @@ def matmul(x: Array, y: Array, transpose_x: bool, transpose_y: bool) -> Array:
         x = x.swapaxes(-1, -2)
     if transpose_y and y.ndim > 1:
         y = y.swapaxes(-1, -2)
-    return _product(x, y)
+    return _product(in_order(x), in_order(y))
 
 
 @rule("einsum")
@@ -47,8 +48,8 @@ def einsum(values: Arrays) -> Array:
     coremltools and `check` allow no other equations, so the ranks determine which one it is.
     """
     x, y = values
-    made: Array = (x.swapaxes(-3, -2) @ y.swapaxes(-3, -2)).swapaxes(-3, -2)
-    return made
+    made: Array = in_order(x.swapaxes(-3, -2)) @ in_order(y.swapaxes(-3, -2))
+    return made.swapaxes(-3, -2)
 
 
 @rule("scaled_dot_product_attention")
@@ -77,6 +78,15 @@ def _masked(scores: Array, mask: Array) -> Array:
         scores[~mask] = -np.inf
         return scores
     return scores + mask
+
+
+def in_order(array: Array) -> Array:
+    """Return an array whose elements are in order in memory.
+
+    BLAS adds in another order for a transposed array, so without this, a product would depend on how its arguments were
+    made, and not on their values alone.
+    """
+    return np.ascontiguousarray(array) if array.ndim else array
 
 
 def _product(x: Array, y: Array) -> Array:
