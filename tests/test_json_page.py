@@ -45,6 +45,7 @@ FAILING = {
     "extract": ["b.mil", "x", "-o", "N.mlpackage"],
     "convert-weights": ["b.mil", "--to", "fp16", "-o", "N.mlpackage"],
     "rewrite": ["softmax", "b.mil", "--dry-run"],
+    "optimize": ["b.mil", "--dry-run"],
     "find": ["softmax", "b.mil"],
     "reduce": ["b.mil", "--test", "true", "-o", "N.mlpackage"],
     "describe": ["b.mil"],
