@@ -55,6 +55,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "remove_dead": {"graph": miltext.Graph(miltext.parse(TEXT))},
     "rename": {"source": TEXT, "old": "h", "new": "g", "output": ...},
     "reshape": {"source": TEXT, "sizes": {"x": [8]}, "output": ...},
+    "optimize": {"source": TEXT, "output": ..., "skip": "dead-code"},
     "rewrite": {"source": TEXT, "rules": "softmax", "output": ...},
     "run": {"model": TEXT, "inputs": X},
     "strict_findings": {"text": TEXT},

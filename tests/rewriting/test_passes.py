@@ -205,10 +205,15 @@ def stored(tmp_path: Path) -> Path:
 def test_a_folded_weight_is_stored_in_the_file(stored: Path, tmp_path: Path) -> None:
     given = {"x": np.linspace(-1, 1, 64, dtype=np.float32).reshape(2, 32)}
     for name in ("New.mlpackage", "new.mil"):
-        made = miltext.rewrite(stored, [SAME, FOLD, DEAD], tmp_path / name)
-        assert all(each.reason.endswith("in place of 8") for each in made.refused)
-    row = miltext.run(stored, given)["y"]
-    assert miltext.run(tmp_path / "New.mlpackage", given)["y"].tobytes() == row.tobytes()
+        done = miltext.rewrite(stored, [FOLD, DEAD], tmp_path / name)
+        assert [each.rule for each in done.replaced] == [FOLD]
+    wanted = miltext.run(stored, given)["y"]
+    unwritten = miltext.rewrite(stored, FOLD).program
+    assert miltext.run(tmp_path / "New.mlpackage", given)["y"].tobytes() == wanted.tobytes()
+    for source in (tmp_path / "new.mil", unwritten):
+        made = miltext.run(source, given, weights=stored / "Data" / "com.apple.CoreML")
+        assert made["y"].tobytes() == wanted.tobytes()
+    assert len(miltext.weights(tmp_path / "New.mlpackage").entries) == 2
 
 
 def test_unreadable_weights_are_left_alone(stored: Path) -> None:

@@ -59,11 +59,16 @@ class Bound(NamedTuple):
 
 
 class Contents:
-    """Reads constants of a program: those in weight files, in the folder, and the `arrays` that a text names."""
+    """Reads constants of a program: those in weight files, in the folder, and the `arrays` that a text names.
+
+    With `arrays`, computed constants may be stored in a weight file. Without, they are literals: nothing is written, or
+    a text, which has no weight file of its own.
+    """
 
     def __init__(self, folder: Path | BlobFolder | None, arrays: dict[str, InType] | None = None) -> None:
         self._constants = Constants(None, folder) if isinstance(folder, BlobFolder) else Constants(folder)
         self.arrays = dict(arrays or {})
+        self._stores = arrays is not None
         self._kept: list[proto.Value] = []
 
     def read(self, message: proto.Value) -> Any:
@@ -81,7 +86,7 @@ class Contents:
     def store(self, array: Array, *, in_file: bool) -> proto.Value:
         """Return the Value of a computed constant: a literal, or one to be stored in a weight file."""
         made = literal_message(array)
-        if in_file:
+        if in_file and self._stores:
             tensor = Computed(np.ascontiguousarray(array))
             mark = f"{MARK}rewritten/{len(self.arrays)}"
             self.arrays[mark] = InType(tensor, tensor.dtype)
