@@ -119,3 +119,42 @@ def test_a_pattern_alone_is_found_and_does_not_rewrite() -> None:
     assert (found.rule, found.value, found.names) == ("a", "y", {"x": "x"})
     with pytest.raises(miltext.ParseError, match="has no replacement"):
         miltext.rewrite(program, text)
+
+
+# ---- advisories
+
+ADVICE = (
+    'consequence = "wrong", happens = "a", instead = "b", source = "https://c", systems = "d", versions = "e", '
+    'seen = "any"'
+)
+
+
+def advised(attributes: str, more: str = "") -> str:
+    return f"{HEAD}    func advise_a(x)[{attributes}] {{\n            y = relu(x);\n        }} -> (y);\n{more}}}\n"
+
+
+def test_an_advisory_has_facts_and_no_replacement() -> None:
+    [rule] = RuleFile(advised(f'{ADVICE}, fix = "b", where = "rank(x) == 2"')).rules
+    assert (rule.name, rule.replacement, rule.advice["fix"], rule.advice["seen"]) == ("a", None, "b", "any")
+    [ordinary] = RuleFile(RULE).rules
+    assert ordinary.advice == {}
+
+
+def test_an_incomplete_advisory_is_refused() -> None:
+    assert "does not state `versions`" in refused(advised(ADVICE.replace('versions = "e", ', "")))
+    assert "did you mean `seen`" in refused(advised(f'{ADVICE}, seem = "any"'))
+    assert "there is no attribute `purpose`" in refused(advised(f'{ADVICE}, purpose = "any"'))
+
+
+def test_a_name_is_that_of_one_rule() -> None:
+    twice = "    func find_a(x) {\n            y = tanh(x);\n        } -> (y);\n"
+    assert refused(advised(ADVICE, twice)) == "`advise_a` and `find_a` have one name: rename one of them"
+
+
+def test_the_extremes_of_constants_are_facts() -> None:
+    rule = find("y = mul(x, c);", inputs="x, c", attributes='[where = "lowest(c) < -5 and highest(c) == 3"]')
+    head = "program(1.3)\n{{\n    func main<ios17>(tensor<fp16, [2]> x) {{\n"
+    text = head + "            y = mul(x, {});\n        }} -> (y);\n}}\n"
+    assert len(miltext.find(text.format("[-6.0, 3.0]"), rule)) == 1
+    assert miltext.find(text.format("[-4.0, 3.0]"), rule) == []
+    assert miltext.find(text.format("x"), rule) == []

@@ -57,6 +57,8 @@ QUESTIONS = {
     "finite": "whether no element of the constant is an infinity or NaN",
     "number": "the number that all elements of the constant are, bit for bit",
     "negative": "whether an element of the constant is negative, which -0.0 is",
+    "lowest": "the least element of the constant",
+    "highest": "the greatest element of the constant",
 }
 """The functions of one name, with their results."""
 

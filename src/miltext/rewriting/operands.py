@@ -127,21 +127,22 @@ class MatchFacts:
         bound = self._bound.get(name)
         if bound is None:
             return name
+        return resolved(bound, self._array(name, bound)).tolist()
+
+    def _array(self, name: str, bound: Bound) -> Array:
         found = self._contents.array(bound.literal)
         if found is None:
             raise UnknownFact(f"`{name}` is not a constant")
-        return resolved(bound, found).tolist()
+        return found
 
     def ask(self, question: str, name: str) -> Any:
         """Return the answer to a question about a value. Raise UnknownFact for none."""
         bound = self._bound[name]
         if question in ("rank", "dtype", "shape", "sizes"):
             return _of_tensor(question, name, bound)
-        if question == "finite":
-            return bool(np.isfinite(np.asarray(self.contents(name), np.float64)).all())
         if question in _OF_ARRAYS:
-            array = self._contents.array(bound.literal)
-            if array is None or not array.size or array.dtype == object:
+            array = self._array(name, bound)
+            if not array.size or array.dtype == object:
                 raise UnknownFact(f"`{name}` is not a constant with numbers")
             return _OF_ARRAYS[question](name, array)
         return _ANSWERS[question](bound)
@@ -169,6 +170,9 @@ def _number(name: str, array: Array) -> Any:
 
 
 _OF_ARRAYS: dict[str, Callable[[str, Array], Any]] = {
+    "finite": lambda _, array: bool(np.isfinite(array.astype(np.float64)).all()),
+    "lowest": lambda _, array: float(array.astype(np.float64).min()),
+    "highest": lambda _, array: float(array.astype(np.float64).max()),
     "number": _number,
     "negative": lambda _, array: bool(np.signbit(array.astype(np.float64)).any()),
 }

@@ -3,7 +3,7 @@
 The prefix of a function's name determines its meaning: `find_NAME` is the pattern of a rule, and `replace_NAME` its
 replacement. `unless_NAME` is a pattern for a value that must not occur; `example_NAME` and `keep_NAME` are programs
 that the rule changes and does not change. Attributes of the find function, or of the file for all of its rules, say the
-rest.
+rest. `advise_NAME` is the pattern of an advisory, a known fault with facts in attributes, and without a replacement.
 """
 
 from __future__ import annotations
@@ -34,13 +34,18 @@ if TYPE_CHECKING:
 VERSION = "1"
 """The version of rule files, which the attribute `rules` of the file states."""
 
-FIND, REPLACE, UNLESS, EXAMPLE, KEEP = PREFIXES = ("find_", "replace_", "unless_", "example_", "keep_")
+FIND, REPLACE, UNLESS, EXAMPLE, KEEP, ADVISE = PREFIXES = (
+    "find_", "replace_", "unless_", "example_", "keep_", "advise_",
+)  # fmt: skip
 
 SHARED = ("source", "purpose", "exactness", "systems", "domain")
 """The attributes that a file can state for all of its rules."""
 
 OWN = (*SHARED, "where", "shared", "by")
 """The attributes of a find function."""
+
+ADVICE = ("consequence", "happens", "instead", "source", "systems", "versions", "seen")
+"""The attributes of an advise function beside `where` and `fix`; each must be stated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +63,7 @@ class Rule:
 
     `where` must hold for a match. Inner values in `shared` may have uses outside of a match. `domain` is the greatest
     magnitude of finite inputs for which the exactness is claimed; None for all numbers. `examples` and `keeps` are
-    names of functions of the file.
+    names of functions of the file. `advice` are the facts of an advisory, and empty for any other rule.
     """
 
     name: str
@@ -75,6 +80,7 @@ class Rule:
     systems: str = ""
     examples: tuple[str, ...] = ()
     keeps: tuple[str, ...] = ()
+    advice: Mapping[str, str] = field(default_factory=dict)
 
 
 class RuleFile:
@@ -121,8 +127,12 @@ class _Reading:
 
     def rules(self) -> list[Rule]:
         self._head()
-        names = [name for name in self._in_order if name.startswith(FIND)]
-        rules = {name.removeprefix(FIND): name for name in names}
+        prefixes = {name: prefix for name in self._in_order for prefix in (FIND, ADVISE) if name.startswith(prefix)}
+        rules = {name.removeprefix(prefix): name for name, prefix in prefixes.items()}
+        if len(rules) < len(prefixes):
+            twice = next(name for name, prefix in prefixes.items() if rules[name.removeprefix(prefix)] != name)
+            other = named(rules[twice.removeprefix(prefixes[twice])])
+            raise WrongRule(f"{named(twice)} and {other} have one name: rename one of them", ("functions", Key(twice)))
         for name in self._functions:
             self._known(name, rules)
         if not rules:
@@ -156,13 +166,14 @@ class _Reading:
             raise WrongRule(
                 f"the name of {named(name)} does not say what it is for: begin it with one of {begins}", path
             )
-        if prefix not in (FIND, REPLACE) and belongs(name, prefix, rules) is None:
+        if prefix not in (FIND, REPLACE, ADVISE) and belongs(name, prefix, rules) is None:
             message = f"{named(name)} belongs to no rule: after `{prefix}`, write the name of a rule"
             raise WrongRule(f"{message}{did_you_mean(nearest(name.removeprefix(prefix), rules))}", path)
 
     def _rule(self, name: str, function: Function, rules: Mapping[str, str]) -> Rule:
         pattern = Pattern(function, self._read)
-        stated = self._strings(pattern.path, OWN)
+        is_advice = function.name.startswith(ADVISE)
+        stated = self._strings(pattern.path, (*ADVICE, "where", "fix") if is_advice else OWN)
         where = self._expression(stated["where"], pattern, pattern.path, "where") if "where" in stated else None
         shared = frozenset(stated.get("shared", "").replace(",", " ").split())
         inner = {value.name for op in pattern.ops if op is not pattern.root for value in op.outputs}
@@ -173,7 +184,7 @@ class _Reading:
             name,
             self._file,
             pattern,
-            self._replacement(stated.get("by", name), pattern, is_named="by" in stated),
+            None if is_advice else self._replacement(stated.get("by", name), pattern, is_named="by" in stated),
             where,
             shared,
             tuple(self._unless(each, pattern) for each in self._of(UNLESS, name, rules)),
@@ -184,7 +195,16 @@ class _Reading:
             systems=facts.get("systems", ""),
             examples=tuple(self._of(EXAMPLE, name, rules)),
             keeps=tuple(self._of(KEEP, name, rules)),
+            advice=self._advice(facts, pattern) if is_advice else {},
         )
+
+    def _advice(self, facts: Mapping[str, str], pattern: Pattern) -> dict[str, str]:
+        """Return the facts of an advisory, all of which must be stated."""
+        missing = [key for key in ADVICE if key not in facts]
+        if missing:
+            message = f"{named(pattern.name)} does not state {named(missing[0])}: add the attribute"
+            raise WrongRule(message, pattern.path)
+        return {key: facts[key] for key in (*ADVICE, "fix") if key in facts}
 
     def _of(self, prefix: str, rule: str, rules: Mapping[str, str]) -> list[str]:
         return [each for each in self._in_order if belongs(each, prefix, rules) == rule]

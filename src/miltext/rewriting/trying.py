@@ -81,7 +81,7 @@ def try_rule(rule: Rule) -> RuleTest:
 
 def _try_function(made: RuleTest, rule: Rule, name: str) -> None:
     """Test a rule on an example or a program to keep, and on its variants."""
-    alone = _alone(rule.file, name)
+    alone = function_alone(rule.file, name)
     is_example = name in rule.examples
     made.examples += is_example
     made.keeps += not is_example
@@ -162,7 +162,7 @@ def _program(text: str, path: str | None) -> Program | str:
         return next((each.message for each in failure.diagnostics if each.severity == "error"), str(failure))
 
 
-def _alone(file: RuleFile, name: str) -> str:
+def function_alone(file: RuleFile, name: str) -> str:
     """Return the text of a file with blanks in place of all functions but one, and of the attributes of the file."""
     root = _root(file)
     text = file.text
