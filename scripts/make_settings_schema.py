@@ -16,7 +16,7 @@ from generated import settle
 from miltext.diagnostics.codes import TITLES
 from miltext.diagnostics.selection import ALL
 from miltext.settings.reading import IDLE, READERS
-from miltext.settings.settings import NONE
+from miltext.settings.settings import ADVISORIES, NONE
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE, SCHEMA = DOCS / "settings.md", DOCS / "settings.schema.json"
@@ -38,6 +38,7 @@ VALUES: dict[str, Schema] = {
         "additionalProperties": {"type": "array", "items": _CODE},
     },
     "`true` or `false`": {"type": "boolean"},
+    '`"off"`, `"usual"` or `"all"`': {"enum": [*ADVISORIES]},
 }
 """The schema of a value, by its words in the table of the page."""
 

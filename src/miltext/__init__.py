@@ -34,9 +34,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from miltext.advisories.check import check as check
     from miltext.applying.applying import apply as apply
     from miltext.building.choices import BuildOptions as BuildOptions
-    from miltext.checking.verifier import check as check
     from miltext.containers.opening import load as load
     from miltext.containers.opening import open_model as open_model
     from miltext.containers.sources import Source as Source
@@ -96,9 +96,9 @@ if TYPE_CHECKING:
     from miltext.syntax.tables import lark_parser as lark_parser
 
 _HOMES = {
+    "advisories.check": ("check",),
     "applying.applying": ("apply",),
     "building.choices": ("BuildOptions",),
-    "checking.verifier": ("check",),
     "conversion.converting": ("Conversion", "ConvertOptions", "convert_weights"),
     "diagnostics": ("Diagnostic", "MiltextError", "ModelError", "Note", "ParseError", "PrintError", "Span"),
     "diffing": ("Difference", "diff"),

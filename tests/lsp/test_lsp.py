@@ -670,6 +670,16 @@ async def test_only_a_certain_edit_is_preferred(
     assert miltext.check(PROGRAM) == []
 
 
+TINY_DRAFT = """\
+program(1.3)
+{
+    func main<ios17>(tensor<fp16, [2]> x) {
+            y = softplus(x);
+        } -> (y);
+}
+"""
+
+
 async def test_the_settings_of_a_project_count(client: LanguageClient, tmp_path: Path) -> None:
     wrong = PROGRAM.replace("y = half", "y = haIf")
     settings = tmp_path / "pyproject.toml"
@@ -685,6 +695,10 @@ async def test_the_settings_of_a_project_count(client: LanguageClient, tmp_path:
     assert await codes("c.mil", 'exclude = ["c.mil"]') == []
     assert await codes("d.mil", 'per-file-ignores = {"e.mil" = ["MIL604"]}') == ["MIL604"]
     assert await codes("e.mil", 'per-file-ignores = {"e.mil" = ["MIL604"]}') == []
+    wrong = TINY_DRAFT
+    assert await codes("g.mil", "") == ["MIL712"]
+    assert await codes("h.mil", 'advisories = "usual"') == ["MIL881", "MIL712"]
+    wrong = PROGRAM.replace("y = half", "y = haIf")
     document = OpenDocument(client, wrong, (tmp_path / "f.mil").as_uri())
     settings.write_text("[tool.miltext]\n\nignroe = []\n")
     document.rewrite(wrong + "\n")

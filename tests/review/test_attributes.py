@@ -17,6 +17,7 @@ from support.repositories import Repository
 
 sys.path.insert(0, str(ROOT / "scripts"))
 
+import make_advisories_page
 import make_json_schema
 import make_operations_page
 import make_ops
@@ -30,6 +31,7 @@ if shutil.which("git") is None:
 
 MADE = (
     chart.PICTURE,
+    make_advisories_page.PAGE,
     make_json_schema.SCHEMA,
     make_operations_page.PAGE,
     make_ops.TABLE,

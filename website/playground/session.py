@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from miltext.advisories.check import check
 from miltext.checking.fixing import edit_of, is_fixable, mend
-from miltext.checking.verifier import check
 from miltext.diagnostics import Diagnostic, MiltextError, ParseError
 from miltext.diagnostics.codes import TITLES
 from miltext.diagnostics.reports import Report, as_json

@@ -31,7 +31,8 @@ class Finding(NamedTuple):
     """An error or warning at `path`, which leads to a message or to a name in it.
 
     The elements of a path are defined in `miltext.parsing.spans`. `subject` are words for the described fact, equal for
-    one contradiction before and after an edit. The other fields are the fields of the Diagnostic made of it.
+    one contradiction before and after an edit. `notes` have no place. The other fields are the fields of the Diagnostic
+    made of it.
     """
 
     path: Path
@@ -42,6 +43,7 @@ class Finding(NamedTuple):
     severity: str = "error"
     applicability: str = UNSAFE
     subject: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 # ---- the subjects of findings
@@ -92,10 +94,11 @@ def located(findings: Collection[Finding], where: str | Node | None) -> list[Dia
 
 def _diagnostic(finding: Finding, spans: dict[Path, Span] | None = None) -> Diagnostic:
     """Return the diagnostic of a finding; a finding without a place suggests nothing."""
+    placeless = map(Note, finding.notes)
     if spans is None:
-        notes = tuple(Note(remark.message) for remark in finding.remarks)
+        notes = (*(Note(remark.message) for remark in finding.remarks), *placeless)
         return Diagnostic(finding.severity, finding.code, finding.message, None, notes)
-    notes = tuple(Note(remark.message, _span(spans, remark.path)) for remark in finding.remarks)
+    notes = (*(Note(remark.message, _span(spans, remark.path)) for remark in finding.remarks), *placeless)
     span = _span(spans, finding.path)
     severity, suggestion = finding.severity, finding.suggestion
     return Diagnostic(severity, finding.code, finding.message, span, notes, suggestion, finding.applicability)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.arrays import Arrays
 from miltext.checking.draft_types import dtype_in_draft
 from miltext.checking.drafts import draft_notice, draft_types, marker_words
 from miltext.checking.findings import apart_from, elsewhere, in_order, located
+from miltext.checking.further import further_findings
 from miltext.checking.ignores import without_ignored
 from miltext.checking.left_out import program_of
 from miltext.checking.loading import loader_findings
 from miltext.checking.programs import verify
 from miltext.diagnostics import Note, ParseError, PrintError, codes
-from miltext.diagnostics.arguments import checked
 from miltext.diagnostics.selection import keeps_from_reading, noted
 from miltext.files.writing import WITH_DESCRIPTION
 from miltext.models.model import Model
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from miltext.checking.baked import Baked
     from miltext.checking.draft_types import DraftTypes
     from miltext.checking.findings import Finding
-    from miltext.containers.sources import Source
+    from miltext.checking.further import Further
     from miltext.diagnostics import Diagnostic
     from miltext.parsing.recovery import Recovered
     from miltext.schema.paths import Path as Place
@@ -76,55 +75,24 @@ class CheckedText(NamedTuple):
         return in_order([*stated, *(noted(each._replace(stops=True)) for each in kept)])
 
 
-@checked("path")
-def check(source: Source, *, path: str | None = None) -> list[Diagnostic]:
-    """Return all errors and warnings of MIL text, a Program, a model or the file of a path, in the order of the text.
-
-    A comment such as `// mil: ignore[MIL603]` at the end of a line suppresses findings there. A model that was changed
-    in memory is checked as `save` would write it: its description follows the changes of its program.
-
-    Args:
-        source: MIL text, a path, a Program or a Model. With a `path`, a string is MIL text.
-        path: The path of a text: array files, `$npy("w.npy")`, are read from its folder; without one, there is no
-            folder.
-
-    Returns:
-        The findings. Their spans point into the text; for a Program or a model, into the output of `to_text`. Findings
-        in the programs of a pipeline have no spans; their messages begin with the places.
-
-    Raises:
-        ModelError: The program of a model cannot be read.
-        OSError: The file of a path cannot be read.
-
-    Example:
-        errors = [each for each in miltext.check("Model.mlpackage") if each.severity == "error"]
-    """
-    from miltext.containers.sources import is_text, model_of, require_source
-
-    require_source(source)
-    if isinstance(source, str) and (path is not None or is_text(source)):
-        return found_in(source, path)
-    return found_in(model_of(source) if isinstance(source, str | PathLike) else source)
-
-
-def found_in(subject: str | Message | Model, path: str | None = None) -> list[Diagnostic]:
-    """Return the findings of `check` in a text, a Program or a model."""
+def found_in(subject: str | Message | Model, path: str | None = None, also: Further | None = None) -> list[Diagnostic]:
+    """Return the findings of `check` in a text, a Program or a model, and those of a further check."""
     if isinstance(subject, Model) and subject.is_pipeline:
-        return _in_pipeline(subject)
+        return _in_pipeline(subject, also)
     if isinstance(subject, Model):
         from miltext.checking.unsaved import as_saved
 
         subject = as_saved(subject)
-    return [*_around(subject), *examine(subject, folder=folder_of(path)).diagnostics]
+    return [*_around(subject), *examine(subject, folder=folder_of(path), also=also).diagnostics]
 
 
-def _in_pipeline(whole: Model) -> list[Diagnostic]:
+def _in_pipeline(whole: Model, also: Further | None) -> list[Diagnostic]:
     """Return the findings in the files of a pipeline, and in those of the models in it."""
     from miltext.checking.contract.whole import bundle_files
 
     found = _around(whole)
     for stage in whole.select_all():
-        checked = examine(stage.model)
+        checked = examine(stage.model, also=also)
         files = bundle_files(stage.model) if stage.place else []
         found += [each._replace(span=None) for file in files for each in file.diagnostics]
         found += [elsewhere(each, checked.text, stage.name) for each in checked.diagnostics]
@@ -139,16 +107,24 @@ def folder_of(path: str | None) -> Path | None:
 
 
 @with_room
-def check_text(text: str, path: str | None = None, *, keep: bool = True, model: Model | None = None) -> CheckedText:
+def check_text(
+    text: str,
+    path: str | None = None,
+    *,
+    keep: bool = True,
+    model: Model | None = None,
+    also: Further | None = None,
+) -> CheckedText:
     """Return all errors and warnings of MIL text, as `check` does, and the reading of the text.
 
     Without `keep`, the reading has no tree of a draft, and there are no warnings about a model of it. A text of a
-    compiled `model` must match its description.
+    compiled `model` must match its description. `also` is a further check.
     """
     undescribed = "error" if model is not None else "warning" if path and keep else ""
     with gc_paused:
         said = _contract(model) if model is not None else []
-        checked = _check_text(text, said, folder_of(path), (), _compiled(model), keep=keep, undescribed=undescribed)
+        folder = folder_of(path)
+        checked = _check_text(text, said, folder, (), _compiled(model), also, keep=keep, undescribed=undescribed)
     return checked._replace(diagnostics=checked.reported(text))
 
 
@@ -165,13 +141,15 @@ def examine(
     originals: Sequence[Program] = (),
     folder: Path | None = None,
     described: Sequence[Finding] | None = None,
+    also: Further | None = None,
 ) -> Checked:
     """Return the findings of `check`, with the text that they refer to; for a model, on request, also those of
     coremltools.
 
     For a compiled model, these are the findings in its text. Omitted values of a text come from the `originals`. Array
     files of a text are in `folder`. `described` are the contradictions between a text and the description of the model
-    that a build would write of it. Raise ModelError as `check` does, and MIL480 if coremltools is missing.
+    that a build would write of it. `also` is a further check. Raise ModelError as `check` does, and MIL480 if
+    coremltools is missing.
     """
     said: list[Finding] = []
     text_or_program: str | Message
@@ -190,9 +168,11 @@ def examine(
         if isinstance(text_or_program, str):
             if isinstance(subject, Model):
                 folder = subject.model_path or folder_of(subject.name)
-            checked = _check_text(text_or_program, said, folder, originals, _compiled(subject), undescribed=undescribed)
+            known = _compiled(subject)
+            checked = _check_text(text_or_program, said, folder, originals, known, also, undescribed=undescribed)
             return Checked(checked.reported(text_or_program), text_or_program)
-        return _check_program(text_or_program, said, undescribed=undescribed)
+        weights = subject.model_path if isinstance(subject, Model) else None
+        return _check_program(text_or_program, said, undescribed, also, weights)
 
 
 def _contract(model: Model) -> list[Finding]:
@@ -226,6 +206,7 @@ def _check_text(
     folder: Path | None = None,
     originals: Sequence[Program] = (),
     known: Program | None = None,
+    also: Further | None = None,
     *,
     keep: bool = False,
     undescribed: str = "",
@@ -240,26 +221,31 @@ def _check_text(
     if program is None:
         program, omitted = program_of(text, originals)
     if program is None:
-        broken = _check_broken(text, arrays, undescribed, keep=keep)
+        broken = _check_broken(text, arrays, undescribed, also, keep=keep)
         if broken.read and broken.types and omitted and originals and not errors_in(broken.diagnostics):
             whole = broken.types.written()
             omitted = broken.read.relocated(whole.relocated(program_of(whole.text, originals)[1]))
         return broken._replace(diagnostics=in_order([*omitted, *broken.diagnostics]))
-    findings = [*verify(program, dialect_of(text), arrays=arrays, undescribed=undescribed), *said]
-    found = located(findings, text)
+    findings = verify(program, dialect_of(text), arrays=arrays, undescribed=undescribed)
+    found = located([*findings, *said, *further_findings(also, program, folder)], text)
     return CheckedText(in_order([*omitted, *found]))
 
 
-def _check_broken(text: str, arrays: Arrays, undescribed: str, *, keep: bool) -> CheckedText:
+def _check_broken(text: str, arrays: Arrays, undescribed: str, also: Further | None, *, keep: bool) -> CheckedText:
     """Return the findings about a text that does not parse, or is a draft."""
     read = recover(text, keep=keep)
-    return check_read(read, draft_types(read, arrays), arrays, undescribed=undescribed)
+    return check_read(read, draft_types(read, arrays), arrays, undescribed=undescribed, also=also)
 
 
 def check_read(
-    read: Recovered, types: DraftTypes, arrays: Arrays, baked: Baked | None = None, undescribed: str = ""
+    read: Recovered,
+    types: DraftTypes,
+    arrays: Arrays,
+    baked: Baked | None = None,
+    undescribed: str = "",
+    also: Further | None = None,
 ) -> CheckedText:
-    """Return the findings about the readable part of a text with inferred types."""
+    """Return the findings about the readable part of a text with inferred types, and those of a further check."""
     is_draft = bool(read.drafts or read.elaborated)
     own = map(dtype_in_draft, read.diagnostics) if is_draft else read.diagnostics
     found = [*draft_notice(read), *own, *types.diagnostics]
@@ -274,6 +260,7 @@ def check_read(
         verified = [*dict.fromkeys([*apart_from(whole, types.missing), *names])]
         joined = types.joined(verified, faulty)
         joined = [*map(baked.with_constants, joined)] if baked else joined
+        joined += apart_from(further_findings(also, read.program, arrays.folder), read.flawed)
         found += located(joined, read.root)
         stopping = located(types.stopping(joined), read.root)
     if "defaults" in marker_words(read.root):
@@ -286,18 +273,22 @@ def without_defaults(found: list[Diagnostic]) -> list[Diagnostic]:
     return [each for each in found if each.code != codes.REQUIRED_DEFAULT]
 
 
-def _check_program(program: Message, said: list[Finding], *, undescribed: str = "") -> Checked:
+def _check_program(
+    program: Message, said: list[Finding], undescribed: str, also: Further | None, weights: Path | None
+) -> Checked:
     """Return the findings about a Program, and the findings of others (`said`) about it, with its printed text."""
     from miltext.printing.printing import to_text
 
     try:
-        findings = [*verify(own_copy(program), undescribed=undescribed), *said]
+        own = own_copy(program)
+        findings = [*verify(own, undescribed=undescribed), *said, *further_findings(also, own, weights)]
         if not findings:
             return Checked([], None)
         text = to_text(program)
     except PrintError as failure:
         if failure.diagnostics[0].code == codes.UNKNOWN_FIELD:
-            return _check_known(program, said, failure.diagnostics[0], undescribed)
+            known = _known_part(program)
+            return _with_note(_check_program(known, said, undescribed, also, weights), failure.diagnostics[0])
         return Checked(failure.diagnostics, None)
     return Checked(located(findings, text), text)
 
@@ -305,10 +296,14 @@ def _check_program(program: Message, said: list[Finding], *, undescribed: str = 
 _REST_CHECKED = Note("the rest of the program was checked; verbs that print or build it refuse it")
 
 
-def _check_known(program: Message, said: list[Finding], unknown: Diagnostic, undescribed: str) -> Checked:
-    """Return the findings about a Program apart from its fields that the schema lacks, which are a note."""
+def _known_part(program: Message) -> Program:
+    """Return a Program without its fields that the schema lacks."""
     known = Program.FromString(program.SerializeToString())  # a class of a newer schema knows the fields
     known.DiscardUnknownFields()
-    checked = _check_program(known, said, undescribed=undescribed)
+    return known
+
+
+def _with_note(checked: Checked, unknown: Diagnostic) -> Checked:
+    """Return the findings about a Program apart from its unknown fields, which are a note."""
     note = unknown._replace(severity="note", notes=(_REST_CHECKED,))
     return checked._replace(diagnostics=[note, *checked.diagnostics])

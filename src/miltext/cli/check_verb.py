@@ -17,9 +17,10 @@ from miltext.cli.as_json import format_options
 from miltext.cli.checked_paths import Input, Rules, inputs, option_codes, rules_of
 from miltext.cli.fixing_files import Fixing, is_text
 from miltext.cli.habits import named_paths
-from miltext.cli.streams import FAILED, WRONG, fail, nested_option, open_whole, show, tell, write_text
+from miltext.cli.streams import FAILED, WRONG, fail, nested_option, open_whole, show, tell, write_json, write_text
 from miltext.diagnostics import MiltextError, codes, error
 from miltext.diagnostics.wording import tally
+from miltext.settings.settings import OFF
 
 if TYPE_CHECKING:
     from miltext.checking.contract.fixing import ModelFix
@@ -54,12 +55,14 @@ Examples:
   miltext check --fix Model.mlpackage        # its description follows its program
   miltext check --select MIL6 --ignore MIL603 .
   miltext check --no-drafts .                # for a repository of complete programs
+  miltext check --advisories Model.mlpackage # also known faults of Core ML and coremltools
+  miltext check --advisories --list          # the known faults, their sources and ways out
   miltext check --watch .                    # again after each change
   miltext check --format sarif *.mil > found.sarif
   miltext print Model.mlpackage | miltext check -
 \b
 `// mil: ignore[MIL603]` at the end of a line ignores findings there. A [tool.miltext] in pyproject.toml
-has select, ignore, per-file-ignores, exclude, unsafe-fixes and drafts for a project.
+has select, ignore, per-file-ignores, exclude, unsafe-fixes, drafts and advisories for a project.
 \b
 Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, or with --diff a difference;
 2 usage, settings, files, a missing extra.
@@ -112,12 +115,31 @@ Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, o
     "--weights-data", is_flag=True, help="Also read the numbers of models' weights; for a text, those of --from."
 )
 @click.option("--drafts/--no-drafts", default=None, help="Accept drafts, or report them as errors.  [--drafts]")
+@click.option(
+    "--advisories",
+    "advisories",
+    flag_value="usual",
+    default=None,
+    help="Also report known faults of Core ML and coremltools that the program meets.",
+)
+@click.option(
+    "--all-advisories", "advisories", flag_value="all", help="Also report those that were seen on one device only."
+)
+@click.option("--no-advisories", "advisories", flag_value=OFF, help="Do not report known faults.  [--no-advisories]")
+@click.option("--list", "is_list", is_flag=True, help="List the advisories, and check nothing.")
 @click.option("--config", metavar="FILE", help="Use the settings of this pyproject.toml for all files.")
 @click.option("--isolated", is_flag=True, help="Ignore the settings of every pyproject.toml.")
 @click.option("--watch", is_flag=True, help="Check again after each change of a file that was read, until Ctrl-C.")
 @click.option("--force-exclude", is_flag=True, help="Skip excluded files even if they are named.")
 def command(
-    paths: tuple[str, ...], fix: bool, diff: bool, form: str, loader: bool, watch: bool, **choices: Chosen
+    paths: tuple[str, ...],
+    fix: bool,
+    diff: bool,
+    form: str,
+    loader: bool,
+    watch: bool,
+    is_list: bool,
+    **choices: Chosen,
 ) -> None:
     """Report all problems of each PATH, and how to fix them.
 
@@ -126,6 +148,9 @@ def command(
     stands for the whole model. In a pipeline, each input of a model
     must come from the pipeline or an earlier model, with a fitting type.
     """
+    if is_list:
+        _list_advisories(paths, form, choices.get("advisories"))
+        return
     paths = named_paths(paths, "models or folders to check")
     _refuse_unclear(paths, form, fix, diff, watch)
     if loader:
@@ -136,6 +161,20 @@ def command(
 
         run_again(lambda: once()[1], paths)
     sys.exit(once()[0])
+
+
+def _list_advisories(paths: Sequence[str], form: str, choice: object) -> None:
+    """Show the advisories of a choice; all without one."""
+    from miltext.advisories.listing import listed
+    from miltext.advisories.table import ALL, CHOICES, advisories
+
+    if paths or form not in ("text", "json"):
+        raise click.UsageError("--list is about the advisories alone, as text or JSON: leave the models out")
+    chosen = advisories(str(choice) if choice in CHOICES else ALL)
+    if form == "json":
+        write_json({"advisories": [each.to_json() for each in chosen]})
+    else:
+        write_text("-", [listed(chosen)])
 
 
 def _check(
@@ -389,7 +428,13 @@ class CheckRun:
         originals = self.original.programs if self.original is not None else ()
         described = None if built is None else built.described
         try:
-            found, text = examine(model, with_coremltools=self.loader, originals=originals, described=described)
+            found, text = examine(
+                model,
+                with_coremltools=self.loader,
+                originals=originals,
+                described=described,
+                also=self.rules.further(model.name),
+            )
         except MiltextError as error:
             if error.diagnostics[0].code == codes.NO_COREMLTOOLS:
                 fail(f"{error.diagnostics[0].message}: {error.diagnostics[0].notes[0].message}")

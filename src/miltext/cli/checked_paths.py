@@ -12,8 +12,10 @@ from miltext.cli.habits import place_of
 from miltext.cli.streams import existing, fail, whole_model
 from miltext.diagnostics import MiltextError, codes
 from miltext.files.writing import MODEL_FOLDERS
+from miltext.settings.settings import OFF
 
 if TYPE_CHECKING:
+    from miltext.checking.further import Further
     from miltext.diagnostics.selection import Selection
     from miltext.settings.settings import Settings
 
@@ -38,7 +40,7 @@ MODEL_PARTS = (
 class Rules(NamedTuple):
     """The choices of the command line about findings, which override the projects' choices.
 
-    `settings` replace the projects' own. `unsafe` and `drafts` are None without an option.
+    `settings` replace the projects' own. `unsafe`, `drafts` and `advisories` are None without an option.
     """
 
     settings: Settings | None
@@ -47,6 +49,7 @@ class Rules(NamedTuple):
     unsafe: bool | None = None
     drafts: bool | None = None
     force_exclude: bool = False
+    advisories: str | None = None
 
     def settings_of(self, name: str) -> Settings:
         """Return the settings for a file or model; for standard input without a name, the settings of the working
@@ -63,6 +66,15 @@ class Rules(NamedTuple):
     def allows_unsafe(self, name: str) -> bool:
         """Whether uncertain suggestions are applied to a file."""
         return self.settings_of(name).unsafe_fixes if self.unsafe is None else self.unsafe
+
+    def further(self, name: str) -> Further | None:
+        """Return the check for the advisories that are chosen for a file; None for none."""
+        choice = self.settings_of(name).advisories if self.advisories is None else self.advisories
+        if choice == OFF:
+            return None
+        from miltext.advisories.advising import further
+
+        return further(choice)
 
 
 class Input(NamedTuple):

@@ -15,9 +15,11 @@ from miltext.diagnostics.codes import page
 from miltext.diagnostics.option_words import found_by_command
 from miltext.lsp.documents import shown_at
 from miltext.settings.project import settings_of
+from miltext.settings.settings import OFF
 from miltext.syntax.editing import apart, between
 
 if TYPE_CHECKING:
+    from miltext.checking.further import Further
     from miltext.lsp.documents import Document, View
     from miltext.syntax.editing import Edit
 
@@ -63,6 +65,19 @@ def selected(uri: str, found: list[Diagnostic]) -> list[Diagnostic]:
         return [refused._replace(message=f"{place} {refused.message}", span=None, suggestion=None), *found]
     selection = settings.selection(path)
     return [] if settings.excludes(path) else selection.chosen(found)
+
+
+def further(path: str | None) -> Further | None:
+    """Return the check for the advisories that the project of a text chooses; none for invalid settings."""
+    try:
+        choice = OFF if path is None else settings_of(path).advisories
+    except SettingsError:  # `selected` reports it
+        return None
+    if choice == OFF:
+        return None
+    from miltext.advisories import advising
+
+    return advising.further(choice)
 
 
 def sent(document: Document) -> list[lsp.Diagnostic]:

@@ -253,7 +253,8 @@ class Server(LanguageServer):
 
     def _checked(self, document: Document) -> list[Diagnostic]:
         around = surroundings(document.path, document.text)
-        checked = check_text(document.text, document.path, model=around.model)
+        also = diagnosing.further(document.path)
+        checked = check_text(document.text, document.path, model=around.model, also=also)
         if self._is_current(document):
             document.reading = document.reading or past(document.text, checked, document.path)
             document.reading.learn(checked)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import SettingsError, codes, error
 from miltext.diagnostics.selection import near_code, normal, unknown
 from miltext.diagnostics.suggestions import did_you_mean, nearest
-from miltext.settings.settings import Settings
+from miltext.settings.settings import ADVISORIES, Settings
 from miltext.toml.reading import Keys, Mistake, NotToml, noun, read_toml
 
 if TYPE_CHECKING:
@@ -120,6 +120,13 @@ def _codes_by_pattern(value: object, at: Keys) -> tuple[tuple[str, tuple[str, ..
     return tuple((pattern, _codes(listed, (*at, pattern))) for pattern, listed in value.items())
 
 
+def _advisories(value: object, at: Keys) -> str:
+    if not isinstance(value, str) or value not in ADVISORIES:
+        listed = ", ".join(f'`"{each}"`' for each in ADVISORIES[:-1])
+        raise _wrong_type(value, at, f'{listed} or `"{ADVISORIES[-1]}"`')
+    return value
+
+
 READERS: dict[str, Callable[[object, Keys], Json]] = {
     "select": _codes,
     "ignore": _codes,
@@ -127,6 +134,7 @@ READERS: dict[str, Callable[[object, Keys], Json]] = {
     "exclude": _patterns,
     "unsafe-fixes": _flag,
     "drafts": _flag,
+    "advisories": _advisories,
 }
 """The settings, each with its reader."""
 

@@ -10,6 +10,12 @@ from typing import NamedTuple
 from miltext.diagnostics import codes
 from miltext.diagnostics.selection import ALL, Selection
 
+OFF = "off"
+"""The choice of no advisories."""
+
+ADVISORIES = (OFF, "usual", "all")
+"""The choices of advisories."""
+
 
 class Settings(NamedTuple):
     """The settings of a project; its patterns are relative to the folder `root`."""
@@ -21,6 +27,7 @@ class Settings(NamedTuple):
     exclude: tuple[str, ...] = ()
     unsafe_fixes: bool = False
     drafts: bool = True
+    advisories: str = OFF
 
     def excludes(self, path: str, below: str | None = None) -> bool:
         """Whether a file or folder, or a folder around it, is excluded.

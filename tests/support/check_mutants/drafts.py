@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from support.check_mutants.loader import refusal
 
+from miltext.advisories.check import check
 from miltext.checking.inference import infer_types
-from miltext.checking.verifier import check
 from miltext.diagnostics import ParseError, PrintError, Span
 from miltext.drafting.draft import infer_draft
 from miltext.parsing.parser import parse, parse_tree

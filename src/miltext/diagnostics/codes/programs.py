@@ -303,6 +303,33 @@ UNPROVEN_RULE = code(
 )
 UNKNOWN_SITE = code("MIL873", "unknown site or rule", ERROR, "name a site or a rule that a dry run lists")
 
+# ---- known faults of Core ML and coremltools, on request
+
+WRONG_NUMBERS = code(
+    "MIL881",
+    "known fault: wrong numbers",
+    WARNING,
+    "do what the message says, or ignore the code where it cannot apply",
+)
+NOT_FINITE = code(
+    "MIL882",
+    "known fault: infinities or NaN",
+    WARNING,
+    "do what the message says, or ignore the code where the numbers are small enough",
+)
+STOPS_CORE_ML = code(
+    "MIL883",
+    "known fault: Core ML crashes or refuses the program",
+    WARNING,
+    "do what the message says, or ignore the code if the model is not for these systems",
+)
+CHANGED_BY_CONVERSION = code(
+    "MIL884",
+    "known fault: conversion changes the program, or fails",
+    NOTE,
+    "do what the message says before coremltools converts the program again",
+)
+
 # ---- internal errors
 
 INTERNAL_ERROR = code("MIL900", "internal error", ERROR, "please report it, with the text if that can be shared")
