@@ -61,7 +61,8 @@ def section(each: Advisory) -> str:
         "source": ", ".join(f"<{source}>" for source in each.sources),
     }
     table = "".join(f"| {key} | {value.replace('|', chr(92) + '|')} |\n" for key, value in rows.items() if value)
-    program = example(each.rule.examples[0])
+    rule = next(rule for rule in table_file().rules if rule.name == each.name)
+    program = example(rule.examples[0])
     return (
         f"### {each.name}\n\n`{each.operation}` {each.happens}.\n\n| | |\n|---|---|\n{table}\n"
         f"```mil\nprogram(1.3)\n{{\n{program}\n}}\n```\n"

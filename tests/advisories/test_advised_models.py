@@ -155,8 +155,8 @@ def test_broken_programs_do_not_stop_it() -> None:
     """Undefined names, missing arguments and types, doubled names, wrong blocks."""
     random, checked = Random(3), 0
     programs = [miltext.load(ROOT / "examples" / "Classifier.mlpackage").program]
-    for advisory in advisories():
-        draft = function_alone(table_file(), advisory.rule.examples[0])
+    for rule in table_file().rules:
+        draft = function_alone(table_file(), rule.examples[0])
         programs.append(miltext.parse(miltext.infer_draft(draft)))
     for program in programs:
         for mutate in MUTATIONS.values():

@@ -21,6 +21,7 @@ from miltext.rewriting.trying import function_alone
 from miltext.schema.proto import Program
 
 ADVISORIES = advisories()
+RULES = {rule.name: rule for rule in table_file().rules}
 
 
 def program(name: str) -> Program:
@@ -37,6 +38,17 @@ def test_there_are_enough_the_worst_first() -> None:
     codes = [each.code for each in ADVISORIES]
     assert codes == sorted(codes)
     assert {*codes} == {*CONSEQUENCES.values()} == {"MIL881", "MIL882", "MIL883", "MIL884"}
+
+
+def test_a_check_reads_the_patterns_alone() -> None:
+    assert [each.rule.name for each in ADVISORIES] == [
+        rule.name for rule in sorted(RULES.values(), key=lambda rule: CONSEQUENCES[rule.advice["consequence"]])
+    ]
+    for each in ADVISORIES:
+        whole = RULES[each.name]
+        assert (each.rule.advice, each.rule.examples, each.rule.keeps) == (whole.advice, (), ())
+        assert [op.type for op in each.rule.pattern.ops] == [op.type for op in whole.pattern.ops]
+        assert len(each.rule.unless) == len(whole.unless)
 
 
 def test_the_usual_ones_do_not_depend_on_one_device() -> None:
@@ -64,7 +76,7 @@ def test_an_advisory_states_its_facts(advisory: Advisory) -> None:
 
 @pytest.mark.parametrize("advisory", ADVISORIES, ids=lambda each: each.name)
 def test_its_programs_trigger_it_and_its_near_misses_do_not(advisory: Advisory) -> None:
-    rule = advisory.rule
+    rule = RULES[advisory.name]
     assert rule.examples
     assert rule.keeps
     for name in rule.examples:
@@ -77,7 +89,7 @@ def test_its_programs_trigger_it_and_its_near_misses_do_not(advisory: Advisory) 
 @pytest.mark.parametrize("advisory", [each for each in ADVISORIES if each.fix], ids=lambda each: each.name)
 def test_its_rule_avoids_it(advisory: Advisory) -> None:
     assert [rule.name for rule in rules_of(advisory.fix)]
-    for name in advisory.rule.examples:
+    for name in RULES[advisory.name].examples:
         done = miltext.rewrite(program(name), advisory.fix, verify=True)
         assert done.replaced
         assert advise((advisory,), done.program, None) == []
@@ -86,7 +98,7 @@ def test_its_rule_avoids_it(advisory: Advisory) -> None:
 def test_no_rule_makes_what_an_advisory_is_about() -> None:
     """Else a fix would lead from one fault to another."""
     for advisory in ADVISORIES:
-        for name in advisory.rule.examples if advisory.fix else ():
+        for name in RULES[advisory.name].examples if advisory.fix else ():
             before = found(*ADVISORIES, name=name)
             done = miltext.rewrite(program(name), advisory.fix)
             after = [each.message for each in advise(ADVISORIES, done.program, None)]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import codes
 from miltext.diagnostics.codes import TABLE
-from miltext.rewriting.rule_files import RuleFile
+from miltext.rewriting.rule_files import EXAMPLE, KEEP, RuleFile
 
 if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Record
@@ -31,6 +32,12 @@ SEEN = {
 
 USUAL, ALL = CHOICES = ("usual", "all")
 """The choices of advisories: without those that were seen on one device, and all."""
+
+
+PATH = Path(__file__).parent / "known.mil"
+
+_PROGRAMS = re.compile(rf"^    func (?:{EXAMPLE}|{KEEP})(?s:.)*?^        }} -> .*\n", re.MULTILINE)
+"""The programs of the table, which a check does not need; reading them takes most of the time."""
 
 
 class Advisory(NamedTuple):
@@ -81,14 +88,14 @@ def advisories(choice: str = ALL) -> tuple[Advisory, ...]:
         raise ValueError(f"advisories are {' or '.join(map(repr, CHOICES))}, not {choice!r}")
     if choice == USUAL:
         return tuple(each for each in advisories() if each.seen != "one")
-    return tuple(sorted(map(_advisory, table_file().rules), key=lambda each: each.code))
+    rules = RuleFile(_PROGRAMS.sub("", PATH.read_text(encoding="utf-8")), PATH.name).rules
+    return tuple(sorted(map(_advisory, rules), key=lambda each: each.code))
 
 
 @cache
 def table_file() -> RuleFile:
-    """Return the rule file with the patterns of all advisories."""
-    path = Path(__file__).parent / "known.mil"
-    return RuleFile(path.read_text(encoding="utf-8"), path.name)
+    """Return the whole rule file, with the programs of the reports and the near misses."""
+    return RuleFile(PATH.read_text(encoding="utf-8"), PATH.name)
 
 
 def _advisory(rule: Rule) -> Advisory:
