@@ -61,7 +61,7 @@ def test_an_epsilon_is_lost_in_fp16(compute: str) -> None:
 
 
 @COMPUTE
-@pytest.mark.parametrize("name", ["square_mean_fp16", "product_mean_fp16"])
+@pytest.mark.parametrize("name", ["square_mean_fp16", "product_mean_fp16", "power_mean_fp16"])
 def test_a_normalization_by_squares_gives_zeros(compute: str, name: str) -> None:
     example = f"example_{name}"
     assert result(compute, example, x=np.full((1, 4, 8), 255, half)) == pytest.approx([1.0] * 32, abs=0.01)
