@@ -176,11 +176,13 @@ def _models(path: Path, folder: Path) -> Iterator[tuple[str, Model, list[Inputs]
     """Yield the ML Programs of a file."""
     try:
         stages = load(path).programs()
-    except MiltextError:  # such as a draft without its arrays
+    except MiltextError:
         return
     for stage in stages:
         with tempfile.TemporaryDirectory() as made:
-            model = _with_weights(stage.model, Path(made))
+            model = stage.model
+            with contextlib.suppress(MiltextError, AssertionError):  # of programs that are wrong on purpose
+                model = _with_weights(model, Path(made))
             yield f"{path.relative_to(folder).as_posix()} {stage.place}".rstrip(), model, []
 
 
