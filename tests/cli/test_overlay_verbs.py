@@ -201,6 +201,12 @@ def rewrite(package: Path, folder: Path) -> None:
     kept(folder / "N.mlpackage")
 
 
+@verb("optimize")
+def optimize(package: Path, folder: Path) -> None:
+    told("optimize", package, "-o", folder / "N.mlpackage")
+    kept(folder / "N.mlpackage")
+
+
 @verb("reshape")
 def reshape(package: Path, folder: Path) -> None:
     told("reshape", package, "x=2,4", "-o", folder / "N.mlpackage")

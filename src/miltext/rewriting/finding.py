@@ -10,7 +10,7 @@ from miltext.evaluation.subjects import opened
 from miltext.ir.graph import Graph
 from miltext.rewriting.operands import Contents
 from miltext.rewriting.packaged import patterns, rules_of
-from miltext.rewriting.planning import roots
+from miltext.rewriting.remembering import Memory
 from miltext.rewriting.sites import Finder
 from miltext.schema.types import spelled
 from miltext.syntax.gc_pause import gc_paused
@@ -70,14 +70,15 @@ def found_in(subject: Subject, rules: Iterable[Rule]) -> list[Found]:
     """Return the matches of patterns in a program."""
     with gc_paused:
         graph, contents = Graph(subject.program), Contents(subject.folder)
-        return [each for rule in rules for each in _matches(rule, graph, contents)]
+        memory = Memory[None]()
+        return [each for rule in rules for each in _matches(rule, graph, contents, memory)]
 
 
-def _matches(rule: Rule, graph: Graph, contents: Contents) -> Iterator[Found]:
+def _matches(rule: Rule, graph: Graph, contents: Contents, memory: Memory[None]) -> Iterator[Found]:
     for function in graph.functions.values():
         for opset, block in function.blocks.items():
             finder = Finder(rule, contents, opset)
-            for op in roots(rule, block):
+            for op in memory.roots(rule, block):
                 match = finder.found(op)
                 if match is not None:
                     yield _as_found(rule, function.name, op, match)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -11,13 +11,14 @@ from miltext.diagnostics import MiltextError, Note, codes, error
 from miltext.rewriting.applying import Replacing
 from miltext.rewriting.instances import NoInstance
 from miltext.rewriting.passes import GraphPass
+from miltext.rewriting.remembering import Memory
 from miltext.rewriting.sites import Finder, SiteOfPass
 from miltext.rewriting.weighing import Weighing
 
 if TYPE_CHECKING:
     from miltext.ir.functions import Function
     from miltext.ir.graph import Graph
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.parts import Op
     from miltext.rewriting.operands import Contents
     from miltext.rewriting.passes import AnyRule
     from miltext.rewriting.rule_files import Rule
@@ -77,6 +78,8 @@ class Rewriter:
     def __post_init__(self) -> None:
         self._replacing = Replacing(self.contents)
         self.weighing = Weighing(self.graph)
+        self._memory = Memory["PlannedSite | None"]()
+        self._idle: dict[tuple[GraphPass, str], tuple[int, list[PlannedSite]]] = {}
         self._depths: dict[Op, int] = {}
         self._nested = 0
         self._most = NESTED + 2 * sum(not op.is_constant for op in self.graph.walk())
@@ -114,39 +117,59 @@ class Rewriter:
             self.weighing.weigh(rule.name)
 
     def _pass(self, rule: GraphPass, function: Function) -> None:
+        """Apply a pass to a function, unless no replacement was made since it found nothing to replace there."""
+        replaced, refused = self._idle.get((rule, function.name), (-1, []))
+        if replaced == len(self.replaced):
+            self.refused += refused
+            return
+        before, known = len(self.replaced), len(self.refused)
         for found in rule.sites(function, self.contents):
             if self.is_full:
                 return
             if self._is_wanted(function, found.root):
                 self._site(function, SiteOfPass.of(rule, found))
+        if len(self.replaced) == before:
+            self._idle[rule, function.name] = before, self.refused[known:]
 
     def _function(self, rule: Rule, function: Function) -> None:
         for opset, block in function.blocks.items():
             finder = Finder(rule, self.contents, opset)
-            for op in roots(rule, block):
+            for op in self._memory.roots(rule, block):
                 if op.block is not None and not self.is_full and self._is_wanted(function, op):
-                    site = finder.site(op)
-                    if site is not None:
-                        self._site(function, site)
+                    self._root(function, finder, op)
+
+    def _root(self, function: Function, finder: Finder, op: Op) -> None:
+        """Replace the site at an operation, if there is one, or record why not."""
+        rule = finder.rule
+        if self._memory.knows(rule, op):
+            known = self._memory.recalled(rule, op)
+            self.refused += [] if known is None else [known]
+            return
+        site = finder.site(op)
+        refused = None if site is None else self._site(function, site)
+        if op.block is not None and (site is None or refused is not None):
+            self._memory.note(rule, op, refused)
 
     def _is_wanted(self, function: Function, op: Op) -> bool:
         names = {name for value in op.outputs for name in (value.name, f"{function.name}/{value.name}")}
         return not self.only or not names.isdisjoint(self.only)
 
-    def _site(self, function: Function, site: AnySite) -> None:
-        """Replace a site, or record why not."""
+    def _site(self, function: Function, site: AnySite) -> PlannedSite | None:
+        """Replace a site, or record and return it with the reason why not."""
         planned = _planned(site, function)
         if site.reason:
             self.refused.append(planned)
-            return
+            return planned
         depth = max((self._depths.get(op, 0) for op in site.match.ops.values()), default=0)
         if self.verify is not None and any(value.uses for value in site.root.outputs):
             self.verify(site)
+        rewired = [use.op for value in site.root.outputs for use in value.uses if use.op is not None]
         try:
             applied = self._replacing.replace(site)
         except NoInstance as reason:
             self.refused.append(replace(planned, disposition=REFUSED, reason=str(reason)))
-            return
+            return self.refused[-1]
+        self._memory.forget((*site.match.ops.values(), *rewired, *applied.removed, *applied.made))
         depth += len(applied.made) >= len(applied.removed)
         self._depths.update(dict.fromkeys(applied.made, depth))
         done = replace(planned, disposition=REPLACED, removed=_types(applied.removed), made=_types(applied.made))
@@ -154,6 +177,7 @@ class Rewriter:
         self._nested += depth > 1
         if depth > DEEPEST or self._nested > self._most:
             self._refuse_restless()
+        return None
 
     def _refuse_restless(self) -> None:
         """Raise MiltextError for rules that never come to rest."""
@@ -164,12 +188,6 @@ class Rewriter:
             "change a rule so that its replacement does not match again: with `where`, or an `unless_` function"
         )
         raise MiltextError([error(codes.NEVER_AT_REST, message, None, note)])
-
-
-def roots(rule: Rule, block: Block) -> Iterator[Op]:
-    """Yield the operations at which a rule may match, in the order of the text, also those of inner blocks."""
-    wanted = rule.pattern.root.type
-    return iter([op for op in block.walk() if op.type == wanted])
 
 
 def _planned(site: AnySite, function: Function) -> PlannedSite:

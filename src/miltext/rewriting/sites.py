@@ -51,7 +51,7 @@ class Finder:
     """Finds the sites of a rule among operations of blocks for an `opset`."""
 
     def __init__(self, rule: Rule, contents: Contents, opset: str) -> None:
-        self._rule = rule
+        self.rule = rule
         self._contents = contents
         self._matcher = Matcher(rule.pattern, contents, opset)
         self._unless = [Matcher(each, contents, opset) for each in rule.unless]
@@ -67,8 +67,8 @@ class Finder:
         """
         first: Site | None = None
         for match in self._matcher.matches(root):
-            reason = self._unfit(match) or next(_reasons(self._rule, match, root), "")
-            made = Site(self._rule, match, root, reason)
+            reason = self._unfit(match) or next(_reasons(self.rule, match, root), "")
+            made = Site(self.rule, match, root, reason)
             if not reason:
                 return made
             first = first or made
@@ -76,14 +76,14 @@ class Finder:
 
     def _unfit(self, match: Match) -> str:
         """Return the condition that a match does not fulfil; empty if it fulfils all."""
-        where = self._rule.where
+        where = self.rule.where
         try:
             false = "" if where is None else where.failing(MatchFacts(match.bound, self._contents))
             if false:
                 return f"`{false}` is false"
         except UnknownFact as unknown:
             return str(unknown)
-        for matcher, pattern in zip(self._unless, self._rule.unless, strict=True):
+        for matcher, pattern in zip(self._unless, self.rule.unless, strict=True):
             [output] = pattern.outputs
             if _is_made_so(matcher, match, output.name, {*pattern.inputs}):
                 return f"{named(output.name)} is that of {named(pattern.name)}"

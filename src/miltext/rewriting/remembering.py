@@ -1,0 +1,95 @@
+"""What a rewriting knows of its graph: operations by type, and the refused sites that nothing changed since."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from miltext.ir.parts import Block, Op
+    from miltext.rewriting.patterns import Pattern
+    from miltext.rewriting.rule_files import Rule
+
+Known = TypeVar("Known")
+
+
+class Memory(Generic[Known]):
+    """The operations of a graph by type, and what is known of rules at operations, while the graph changes.
+
+    A site depends on the operations above its last one, as far away as the patterns of its rule reach, and on the uses
+    of their values. So a replacement makes the memory forget what it knows of operations that far below it.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Op, dict[Rule, Known]] = defaultdict(dict)
+        self._reach: dict[Rule, int] = {}
+        self._by_type: dict[Block, dict[str, list[Op]]] = {}
+
+    def roots(self, rule: Rule, block: Block) -> Sequence[Op]:
+        """Return the operations at which a rule may match, in the order of the text, also those of inner blocks."""
+        if block not in self._by_type:
+            self._by_type[block] = by_type(block)
+        return self._by_type[block].get(rule.pattern.root.type, ())
+
+    def knows(self, rule: Rule, op: Op) -> bool:
+        """Return whether the result of a rule at an operation is known."""
+        return rule in self._known.get(op, ())
+
+    def recalled(self, rule: Rule, op: Op) -> Known:
+        """Return the known result of a rule at an operation."""
+        return self._known[op][rule]
+
+    def note(self, rule: Rule, op: Op, result: Known) -> None:
+        """Keep the result of a rule at an operation."""
+        self._known[op][rule] = result
+        self._reach.setdefault(rule, _reach(rule))
+
+    def forget(self, changed: Iterable[Op]) -> None:
+        """Forget what depends on operations that were made, removed, or got other operands."""
+        self._by_type.clear()
+        farthest = max(self._reach.values(), default=0)
+        reached = _beside(changed)
+        seen = {*reached}
+        for distance in range(farthest + 1):
+            for op in reached:
+                self._forget_at(op, distance)
+            below = {use.op for op in reached for value in op.outputs for use in value.uses if use.op is not None}
+            reached = below - seen
+            seen |= reached
+
+    def _forget_at(self, op: Op, distance: int) -> None:
+        known = self._known.get(op)
+        if known:
+            self._known[op] = {rule: result for rule, result in known.items() if self._reach[rule] < distance}
+
+
+def by_type(block: Block) -> dict[str, list[Op]]:
+    """Return the operations of a block and of its inner blocks by type, each in the order of the text."""
+    found = defaultdict[str, "list[Op]"](list)
+    for op in block.walk():
+        found[op.type].append(op)
+    return found
+
+
+def _beside(ops: Iterable[Op]) -> set[Op]:
+    """Return operations with all makers and users of their values, whose uses may have changed."""
+    found = {*ops}
+    for value in [each for op in found for each in (*op.operands, *op.outputs)]:
+        found.update(use.op for use in value.uses if use.op is not None)
+        found |= {value.maker} if value.maker is not None else set()
+    return found
+
+
+def _reach(rule: Rule) -> int:
+    """Return the greatest distance of an operation that a site of a rule depends on."""
+    return _depth(rule.pattern) + max(map(_depth, rule.unless), default=0)
+
+
+def _depth(pattern: Pattern) -> int:
+    """Return the number of operations on the longest way through a pattern."""
+    depths: dict[Op, int] = {}
+    for op in pattern.ops:
+        depths[op] = 1 + max((depths[each.maker] for each in op.operands if each.maker is not None), default=0)
+    return depths[pattern.root]
