@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from functools import partial
 from pathlib import Path
@@ -226,7 +225,11 @@ _KINDS = {"text": "difference", "json": "json", "unified": "diff", "markdown": "
 
 def _width(output: str) -> int | None:
     """Return the columns of the terminal that the output goes to; None for any other output."""
-    return shutil.get_terminal_size().columns if output == "-" and sys.stdout.isatty() else None
+    if output != "-" or not sys.stdout.isatty():
+        return None
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns
 
 
 class DiffForm(NamedTuple):
@@ -275,7 +278,7 @@ class DiffForm(NamedTuple):
         if self.form == "unified":
             return difference.to_unified(draft=self.draft)
         if self.form == "markdown":
-            from miltext.diffing.markdown import LIMIT
+            from miltext.diffing.report import LIMIT
 
             limit = LIMIT if self.limit is None else self.limit
             comment = difference.to_markdown(full=self.full, consequences=self.consequences, limit=limit)

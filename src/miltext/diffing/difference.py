@@ -8,8 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics.plain import field_names, plain
-from miltext.diffing.markdown import LIMIT, LINES, render_markdown
-from miltext.diffing.report import Shown, report
+from miltext.diffing.report import LIMIT, Shown, report
 from miltext.diffing.structure import (
     EDITS,
     BlockDifference,
@@ -21,7 +20,6 @@ from miltext.diffing.structure import (
 )
 from miltext.diffing.telling import LEFT_OUT, VERDICTS, count_line, counts, model_title
 from miltext.diffing.text import render_text
-from miltext.diffing.unified import Line, draft_lines, lines, render_unified
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
     from miltext.diffing.lining_up import Texts
     from miltext.diffing.numbers import DiffNumbers
     from miltext.diffing.scope_stats import DiffStat
+    from miltext.diffing.unified import Line
     from miltext.evaluation.comparing.comparison import Comparison
 
 FORM = 1
@@ -134,6 +133,8 @@ class Difference:
         first, and then the last lines are omitted; each cut states the size of the missing part. Raise ValueError for a
         limit below 1,000.
         """
+        from miltext.diffing.markdown import LINES, render_markdown
+
         found = report(self, Shown(full, consequences, ("the full report", "")))
         return render_markdown(found, limit, inf if full else LINES)
 
@@ -163,6 +164,8 @@ class Difference:
         The old text uses the new names of values, and renames come before the diff. With `draft`, the texts are drafts
         as from `to_draft`, with weights as digests, and are aligned by lines.
         """
+        from miltext.diffing.unified import draft_lines, lines, render_unified
+
         made: Iterable[Line] = ()
         if self._texts and not self.same:
             made = draft_lines(self._texts) if draft else lines(self._texts)

@@ -9,13 +9,12 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
-from miltext.checking.inference.operands import read_value
+from miltext.checking.inference.operands import Operand, read_value
 from miltext.checking.inference.program import UNDEFINED, Inference, Walk
 from miltext.checking.inference.reading import StatedGraph
 from miltext.checking.resizing.cuts import cuts_of
-from miltext.checking.resizing.facts import RULES, Follow
+from miltext.checking.resizing.facts import PLAIN
 from miltext.checking.resizing.following import Following
-from miltext.checking.resizing.resizing import PLAIN
 from miltext.diagnostics import MiltextError
 from miltext.ir.parts import Op, Value, literal_of
 from miltext.schema.dtypes import BY_NAME
@@ -24,8 +23,9 @@ from miltext.schema.types import TensorType, read_type
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from miltext.checking.inference.operands import NestedBlock, Operand
+    from miltext.checking.inference.operands import NestedBlock
     from miltext.checking.inference.program import Path
+    from miltext.checking.resizing.facts import Follow
     from miltext.diffing.partners import Partners
     from miltext.ir.parts import Block
     from miltext.ir.parts import Operand as GraphOperand
@@ -70,8 +70,19 @@ class InferredGraph(Walk):
         self._given: dict[Value, Type] = {}
 
     def operation(self, op: Op, path: Path) -> None:
-        super().operation(op, path)
-        self._inferences[op] = self.found[-1]
+        if not self._is_plain_constant(op):
+            super().operation(op, path)
+            self._inferences[op] = self.found[-1]
+
+    def _is_plain_constant(self, op: Op) -> bool:
+        """Enter the output of a `const` of the type of its value, for which inference gives this type."""
+        if op.type != "const" or op.inputs or op.blocks or len(op.outputs) != 1 or "val" not in op.attributes:
+            return False
+        held, stated = self.graph.reader.value(op.attributes["val"]), self.type(op.outputs[0])
+        if stated is None or stated != held.stated.type:
+            return False
+        self.known[op.outputs[0]] = Operand(stated, None, True, held.value)
+        return True
 
     def block(self, block: Block, path: Path, given: Sequence[Operand] = ()) -> NestedBlock:
         self._given.update((value, each.type) for value, each in zip(block.inputs, given, strict=False))
@@ -79,7 +90,7 @@ class InferredGraph(Walk):
 
     def type(self, value: Value) -> Type:
         """Return the declared type of a value."""
-        return self.graph.type(value)
+        return None if value.message is None else self.graph.stated[value].type
 
     def arguments(self, op: Op) -> Mapping[str, Sequence[Operand]]:
         """Return the operands of an operation."""
@@ -87,7 +98,9 @@ class InferredGraph(Walk):
 
     def follows(self, op: Op, index: int) -> bool:
         """Return whether the declared type of an output is exactly the inferred one."""
-        found = self._inferences[op]
+        found = self._inferences.get(op)
+        if found is None:  # a plain constant
+            return True
         if found.inferred is None or index >= min(len(found.inferred), len(found.declared)):
             return False
         return found.declared[index] is not None and found.declared[index] == found.inferred[index]
@@ -120,7 +133,7 @@ class ResizedGraph(InferredGraph):
 
     def operation(self, op: Op, path: Path) -> None:
         partner = self._partners.ops.get(op)
-        if partner is not None and partner.type == op.type in RULES:
+        if partner is not None and partner.type == op.type in SIZES:
             self._follow(op, partner)
         super().operation(op, path)
         if op.type != "const":
@@ -165,7 +178,7 @@ class ResizedGraph(InferredGraph):
         stated = self._old.type(partner.outputs[0])
         for each in self._following.follow(op.type, operands, stated, array, cuts):
             place = each.parameter, each.place
-            if each.elements is None or place not in changed or each.parameter not in SIZES.get(op.type, ()):
+            if each.elements is None or place not in changed or each.parameter not in SIZES[op.type]:
                 continue
             is_end = each.parameter in ("begin", "end")
             is_sure = not is_end or self._keeps_distances(

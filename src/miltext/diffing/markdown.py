@@ -13,7 +13,7 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics.wording import tally
-from miltext.diffing.report import COLUMNS
+from miltext.diffing.report import COLUMNS, LIMIT
 from miltext.diffing.summing import summed
 from miltext.diffing.text import INDENT, flat
 from miltext.syntax.literals import visible
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 
     from miltext.diffing.entries import ReportEntry
     from miltext.diffing.report import DiffReport
-
-LIMIT = 65_536
-"""The greatest number of characters in a comment on GitHub, whose error is "Body is too long (maximum is 65536
-characters)".
-"""
 
 LINES = 199
 """The greatest number of lines of a comment, unless it is full."""

@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.building.decompiling import order_as_described, take_shapes
-from miltext.diffing.bundles import compare_bundles
 from miltext.diffing.comparing import ProgramComparison
 from miltext.diffing.described import marked
 from miltext.diffing.descriptions import compare_models
 from miltext.diffing.difference import Difference
 from miltext.diffing.lining_up import Texts
-from miltext.diffing.packages import compare_packages
 from miltext.diffing.structure import DiffSummary
 from miltext.diffing.summary import summarize
 from miltext.diffing.values import Values
@@ -87,11 +84,16 @@ def _compared(old: DiffSide, new: DiffSide, how: How) -> Difference:
 
 def changes_around(old: Model, new: Model, how: How) -> list[Change]:
     """Return the changes of the parts that both models have around their programs."""
-    return [
-        *compare_models(old, new, how.build_info),
-        *compare_bundles(old, new, how.build_info),
-        *compare_packages(old, new),
-    ]
+    changes = [*compare_models(old, new, how.build_info)]
+    if old.is_compiled and new.is_compiled:
+        from miltext.diffing.bundles import compare_bundles
+
+        changes += compare_bundles(old, new, how.build_info)
+    if old.overlays is not None and new.overlays is not None:
+        from miltext.diffing.packages import compare_packages
+
+        changes += compare_packages(old, new)
+    return changes
 
 
 def _read(side: DiffSide, keys: Keys, other: DiffSide) -> _Read:
@@ -106,6 +108,8 @@ def _as_source(program: Program, description: ModelDescription | None, other: Pr
     """Undo the changes of the compiler in each program: flexible shapes, and the order of inputs if the other program
     has a different order.
     """
+    from miltext.building.decompiling import order_as_described, take_shapes
+
     take_shapes(program)
     if description is not None:
         order_as_described(

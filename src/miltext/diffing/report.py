@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.diagnostics.wording import tally
 from miltext.diffing.entries import ReportEntry, ScopedEntry
 from miltext.diffing.folding import folded
-from miltext.diffing.numbers import cause_words, inputs_words, verdict_words
 from miltext.diffing.structure import (
     BlockDifference,
     Change,
@@ -54,6 +53,11 @@ if TYPE_CHECKING:
 
 LISTED = 20
 """Number of renamed values, or weights, listed unless `full`."""
+
+LIMIT = 65_536
+"""The greatest number of characters in a comment on GitHub, whose error is "Body is too long (maximum is 65536
+characters)".
+"""
 
 REASONS = 3
 """Number of causes whose consequences are counted one by one unless `full`."""
@@ -108,6 +112,8 @@ def report(difference: Difference, shown: Shown) -> DiffReport:
 def _summary(difference: Difference) -> Iterator[ReportEntry]:
     yield from (ReportEntry("", (line,)) for line in summary_lines(difference.summary))
     if difference.numbers is not None:
+        from miltext.diffing.numbers import verdict_words
+
         yield ReportEntry("", (f"numbers: {verdict_words(difference.numbers)}",))
 
 
@@ -240,6 +246,8 @@ class _Findings:
 
     def numbers(self, numbers: DiffNumbers) -> Iterator[ReportEntry]:
         """Yield the effect of each cause on numbers; a cut list has the greatest losses."""
+        from miltext.diffing.numbers import cause_words, inputs_words
+
         limit = self._shown.limit
         causes = [*numbers.causes]
         if len(causes) > limit:

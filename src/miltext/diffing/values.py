@@ -107,10 +107,10 @@ class Values:
             return _Verdict(True)
         if a == b and not any(in_files) and not (self._old.reads(a) and self._new.reads(b)):
             return _Verdict(True)  # weights inside them are in the same places, and one cannot be read
-        apart = self._apart(a, b)
-        if apart is None or (apart.count <= SHOWN and not any(in_files)):
+        tensors = self._tensors(a, b)
+        if tensors is None or (tensors[0].count <= SHOWN and not any(in_files)):
             return _Verdict(False)
-        return _Verdict(False, apart, not any(in_files) and self._alike(a, b))
+        return _Verdict(False, _apart(*tensors), not any(in_files) and self._alike(a, b))
 
     def _compare_weights(self, a: Value, b: Value) -> _Verdict:
         """Compare by content, in any place; where it cannot be read, by place."""
@@ -123,19 +123,23 @@ class Values:
             if self._progress:
                 self._progress(new.size)
             return _Verdict(True)
-        apart = self._apart(a, b, self._progress)
+        tensors = self._tensors(a, b)
+        apart = None if tensors is None else _apart(*tensors, self._progress)
         if apart is None:
             return _Verdict(False)
         return _Verdict(alike and old.dtype == new.dtype and not apart.changed, apart, alike)
 
-    def _apart(self, a: Value, b: Value, progress: Progress | None = None) -> TensorDistance | None:
-        """Return the distance between two tensors, if both have the same number of elements."""
+    def _tensors(self, a: Value, b: Value) -> tuple[Tensor, Tensor] | None:
+        """Return two tensors whose distance can be measured: both have the same number of elements, at least one."""
         old, new = self._old.tensor(a), self._new.tensor(b)
-        if old is None or new is None:
-            return None
-        from miltext.diffing.measures import measure
+        return None if old is None or new is None or old.count != new.count or not old.count else (old, new)
 
-        return measure(old, new, progress)
+
+def _apart(old: Tensor, new: Tensor, progress: Progress | None = None) -> TensorDistance | None:
+    """Return the distance between two tensors."""
+    from miltext.diffing.measures import measure
+
+    return measure(old, new, progress)
 
 
 def _place(value: Value) -> WeightPlace | None:

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from miltext.containers.programs import TextModel
 from miltext.containers.sources import Source, model_of, require_source
 from miltext.diagnostics import ParseError, codes
-from miltext.parsing.lowering.left_out import NamingArrays, array_named
-from miltext.parsing.parser import lower
 from miltext.schema.proto import Message, Program
 from miltext.syntax.names import ARRAYS
 
@@ -137,6 +135,9 @@ def with_stored_arrays(whole: TextModel, weights: Path | None = None) -> TextMod
 
 def with_named_arrays(whole: TextModel) -> TextModel:
     """Return a text whose program has the names of arrays in place of their values. Raise ParseError."""
+    from miltext.parsing.lowering.left_out import NamingArrays
+    from miltext.parsing.parser import lower
+
     return _with_program(whole, Program.FromString(lower(whole.text, whole.name, NamingArrays())))
 
 
@@ -144,6 +145,8 @@ def array_files(model: Model) -> dict[str, str]:
     """Return the files of the arrays that the text of a model names, by the names of the weights."""
     if not names_arrays(model):
         return {}
+    from miltext.parsing.lowering.left_out import array_named
+
     named = {name: array_named(weight.value) for name, weight in outlined(model).weights.entries.items()}
     return {name: reference.file for name, reference in named.items() if reference is not None}
 

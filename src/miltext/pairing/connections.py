@@ -45,8 +45,10 @@ class Flood:
         a = self._a
         beside: set[int] = set()
         for index in a.single():
-            beside.update(maker for _, maker, _ in a.makers[index])
-            beside.update(user for _, _, user in a.uses[index])
+            for _, maker, _ in a.makers[index]:
+                beside.add(maker)
+            for _, _, user in a.uses[index]:
+                beside.add(user)
         return [(i, j) for i in sorted(beside) if (j := a.mates[i]) is not None]
 
     def _spread(self, partners: Iterable[Pair]) -> None:

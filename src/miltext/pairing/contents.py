@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable
 from hashlib import sha256
+from itertools import count
 from typing import TYPE_CHECKING
 
 from miltext.files.refusals import WeightsError
@@ -24,16 +26,12 @@ _SHORT = 128
 """The greatest number of bytes of a value that is cached by its wire."""
 
 
-class Keys(dict[Hashable, int]):
+class Keys(defaultdict[Hashable, int]):
     """Integers by object: a new one for a new object, the same for equal objects."""
 
-    def __missing__(self, thing: Hashable) -> int:
-        self[thing] = number = len(self)
-        return number
-
-    def fresh(self) -> int:
-        """Return an unused integer."""
-        return self["fresh", len(self)]
+    def __init__(self) -> None:
+        self.fresh = count().__next__  # returns an unused integer
+        super().__init__(self.fresh)
 
 
 class ProgramContents:

@@ -6,7 +6,7 @@ Both programs share the table of integers: equal integers mean equal objects, wi
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from miltext.ir.graph import Graph
@@ -45,10 +45,10 @@ class OperationFacts:
     """
 
     index: int
-    slots: tuple[int, ...] = ()
-    operands: list[Value] = field(default_factory=list)
-    captures: list[Value] = field(default_factory=list)
-    kinds: dict[int, int] = field(default_factory=dict)
+    slots: tuple[int, ...]
+    operands: list[Value]
+    captures: list[Value]
+    kinds: dict[int, int]
     weighty: bool = False
     grounded: bool = False
 
@@ -112,17 +112,21 @@ class KeyedGraph(Graph):
         return [value for value in used if value.owner is not None and _home(value) is not block]
 
     def _op(self, op: Op, index: int) -> None:
-        facts = self.facts[op] = OperationFacts(index)
+        facts = self.facts[op] = OperationFacts(index, (), [], [], {})
         arguments = self._arguments(op, facts)
-        for block in op.blocks:
-            self._block(block)
-        facts.captures = [*dict.fromkeys(value for block in op.blocks for value in self._captured(block))]
-        taken = [value.maker for value in (*facts.operands, *facts.captures)]
-        facts.grounded = any(maker is None or self.facts[maker].grounded for maker in taken)
+        if op.blocks:
+            for block in op.blocks:
+                self._block(block)
+            facts.captures = [*dict.fromkeys(value for block in op.blocks for value in self._captured(block))]
+        for value in (*facts.operands, *facts.captures):
+            maker = value.maker
+            if maker is None or self.facts[maker].grounded:
+                facts.grounded = True
+                break
         message = op.message
         attributes = message.attributes
         stated = [(key, self.contents.key(attributes[key])) for key in sorted(attributes) if key != NAME]
-        if not self.contents.weights.isdisjoint([number for _, number in stated]):
+        if self.contents.weights and not self.contents.weights.isdisjoint([number for _, number in stated]):
             facts.weighty = True
         types = self._declare(op.outputs)
         facts.kinds[EXACT] = self.keys["operation", message.type, arguments, tuple(stated), types, len(op.blocks)]

@@ -67,12 +67,12 @@ class Sources:
     def op(self, op: Op, depth: int = 0) -> int:
         """Return the integer of an operation inside `depth` blocks."""
         keys, facts = self._graph.keys, self._graph.facts[op]
-        operands = self._tokens(facts.operands)
-        blocks = tuple([self.block(block, depth + 1) for block in op.blocks]) if op.blocks else ()
-        own = facts.kinds.get(self._level)
-        if own is None:
-            own = local(self._graph, op, self._level)
-        number = keys["from", self._level, own, facts.slots, operands, blocks]
+        number = facts.kinds.get(self._level)
+        if number is None:
+            number = local(self._graph, op, self._level)
+        if facts.operands or op.blocks:  # any other operation has no sources
+            blocks = tuple([self.block(block, depth + 1) for block in op.blocks])
+            number = keys["from", self._level, number, facts.slots, self._tokens(facts.operands), blocks]
         for place, value in enumerate(op.outputs):
             self._known[value] = keys["output", number, place] if place else number
         return number
@@ -176,10 +176,13 @@ class BlockOperations:
 
     def downward(self, level: int) -> dict[int, int]:
         """Return an integer for all results of each unpaired operation, down to the outputs or to partners."""
-        keys = self.graph.keys
+        keys, exits = self.graph.keys, self.exits
         known = list(self.tokens)
         found: dict[int, int] = {}
         for index in reversed(self.single()):
-            uses = [(place, slot, known[user]) for place, slot, user in self.uses[index]] + self.exits.get(index, [])
-            found[index] = known[index] = keys["to", level, self.local(index, level), tuple(sorted(uses))]
+            uses = [(place, slot, known[user]) for place, slot, user in self.uses[index]]
+            if index in exits:
+                uses += exits[index]
+            uses.sort()
+            found[index] = known[index] = keys["to", level, self.local(index, level), tuple(uses)]
         return found

@@ -14,7 +14,7 @@ from miltext.checking.inference.operands import read_value
 from miltext.ir.graph import Graph
 from miltext.ir.parts import Block, Use, Value
 from miltext.schema.types import Type, read_type
-from miltext.syntax.memo import LONGEST
+from miltext.syntax.memo import LONGEST, Memo
 
 if TYPE_CHECKING:
     from miltext.ir.functions import Function
@@ -73,19 +73,24 @@ class StatedGraph(Graph):
 
     `stated` contains the types of values, `attributes` the constants in attributes of functions, blocks and operations,
     and `inputs` the arguments of operations, with constants in place of literals. With `read`, a graph of the same
-    Program that nobody edits, its functions are shared.
+    Program that nobody edits, its functions are shared, and messages are read on demand.
     """
 
+    stated: dict[Value, StatedType]
+    attributes: dict[Part, dict[str, Constant]]
+    inputs: dict[Op, dict[str, list[Binding]]]
+
     def __init__(self, program: proto.Program, read: Graph | None = None) -> None:
-        if read is None:
-            super().__init__(program)
-        else:
+        self.reader = reader = MessageReader()
+        self.own_attributes = reader.values(program.attributes)
+        if read is not None:
             self.message, self.functions = program, read.functions
-        self.reader = MessageReader()
-        self.stated: dict[Value, StatedType] = {}
-        self.attributes: dict[Part, dict[str, Constant]] = {}
-        self.inputs: dict[Op, dict[str, list[Binding]]] = {}
-        self.own_attributes = self.reader.values(program.attributes)
+            self.stated = Memo(lambda value: reader.type(value.message.type))  # type: ignore[union-attr]
+            self.attributes = Memo(lambda part: reader.values(part.message.attributes))
+            self.inputs = Memo(reader.inputs)
+            return
+        super().__init__(program)
+        self.stated, self.attributes, self.inputs = {}, {}, {}
         for function in self.functions.values():
             self._read(function)
             for block in function.blocks.values():

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from miltext.schema.types import Dimension, Shape
 
 
+PLAIN = ("fp16", "fp32", "fp64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool")
+"""The data types of arrays made anew: numpy has the elements of these types."""
+
+
 class SizeChange(NamedTuple):
     """The old size of a dimension, and the new one, None for an open size of a range.
 
@@ -43,7 +47,9 @@ class Sizes(NamedTuple):
 
     def joined(self, other: Sizes) -> Sizes:
         """Return the sizes of both."""
-        if other is self or all(own >= others for own, others in zip(self, other, strict=True)):
+        if other is self:
+            return self
+        if self.changed >= other.changed and self.steady >= other.steady and self.places >= other.places:
             return self
         return Sizes(self.changed | other.changed, self.steady | other.steady, self.places | other.places)
 

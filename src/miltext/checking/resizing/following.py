@@ -50,7 +50,8 @@ class Following:
         found = NONE
         for operands in (*given.values(), captured):
             for operand in operands:
-                found = found.joined(self._sizes.get(operand, NONE))
+                if operand in self._sizes:
+                    found = found.joined(self._sizes[operand])
         if isinstance(old, TensorType) and isinstance(made.type, TensorType):
             self._before[made] = old
             if not made.constant or found.changed:
@@ -142,7 +143,8 @@ class Following:
         found = NONE
         for bound in operands.values():
             for operand in bound:
-                found = found.joined(self._sizes.get(operand, NONE))
+                if operand in self._sizes:
+                    found = found.joined(self._sizes[operand])
         if not found.changed:
             return []
         return [*rule(Resized(op_type, operands, self._before, self._lineages, old, found, array, cuts))]

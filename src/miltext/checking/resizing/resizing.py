@@ -9,7 +9,7 @@ from miltext.checking.findings import Finding, Remark, counted
 from miltext.checking.findings import named as quoted
 from miltext.checking.inference.operands import read_value
 from miltext.checking.resizing.cuts import cuts_of
-from miltext.checking.resizing.facts import RULES
+from miltext.checking.resizing.facts import PLAIN, RULES
 from miltext.checking.resizing.following import Following
 from miltext.checking.sizes import GREATEST, WAY_OUT, too_large
 from miltext.diagnostics import codes
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from miltext.schema.paths import Path
     from miltext.schema.proto import Value
     from miltext.schema.types import Type
-
-PLAIN = ("fp16", "fp32", "fp64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool")
-"""The data types of arrays made anew: numpy has the elements of these types."""
 
 LISTED = 3
 """The number of further places named in a repeated finding."""
