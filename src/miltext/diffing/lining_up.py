@@ -216,5 +216,6 @@ def _digests(op: Op, graph: KeyedGraph) -> list[str]:
     if not graph.facts[op].weighty:
         return []
     bound = [each for operands in op.inputs.values() for each in operands]
-    values = [each for each in [*bound, *op.attributes.values()] if isinstance(each, proto.Value)]
+    attributes = [op.attributes[name] for name in sorted(op.attributes)]  # a map has no order of its own
+    values = [each for each in [*bound, *attributes] if isinstance(each, proto.Value)]
     return [f"sha256:{blob.digest()[:DIGITS]}" for each in values if (blob := graph.contents.blob(each))]
