@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, overload
 from miltext.applying.models import edited_alone, edited_model
 from miltext.containers.sources import Source, is_text, model_of, require_source
 from miltext.diffing.difference import Difference
-from miltext.drafting.programs import completed
+from miltext.drafting.programs import completed, names_arrays
 from miltext.schema.proto import Message, Program
 from miltext.schema.proto.kinds import PROGRAM
 
@@ -39,9 +39,9 @@ def apply(difference: Difference, source: Source, *, weights_from: Source | None
         weights_from: A model whose weight files contain the new weights, by default the compared new one.
 
     Returns:
-        A Program for MIL text or a Program; for a path or a Model a Model, which can be saved, built and compared. Its
-        new weights are in a temporary folder that lasts as long as the Model. Without a folder for weights, new ones
-        keep their file names and offsets.
+        A Program for MIL text or a Program; for a path, a Model, or a text that names arrays in files, a Model, which
+        can be saved, built and compared. Its new weights are in a temporary folder that lasts as long as the Model.
+        Without a folder for weights, new ones keep their file names and offsets.
 
     Raises:
         ModelError: MIL495 for another model than the compared one, MIL496 for changes that cannot be applied, such as
@@ -62,9 +62,15 @@ def apply(difference: Difference, source: Source, *, weights_from: Source | None
         require_source(weights_from)
     if isinstance(source, Message):
         return edited_alone(difference, model_of(source).program, _PROGRAM)
+    model = _whole(source)
+    if isinstance(source, str) and is_text(source) and not names_arrays(model):
+        return edited_alone(difference, model.program, model.name)
+    return edited_model(difference, model, None if weights_from is None else _whole(weights_from))
+
+
+def _whole(source: Source) -> Model:
+    """Return the model of a source; of a text the completed one, with the arrays that it names in a weight file."""
     model = model_of(source)
     if model.type == PROGRAM and (whole := completed(model)).kind == "mil":
-        model = whole
-    if isinstance(source, str) and is_text(source):
-        return edited_alone(difference, model.program, model.name)
-    return edited_model(difference, model, None if weights_from is None else model_of(weights_from))
+        return whole
+    return model

@@ -10,7 +10,7 @@ from miltext.applying.messages import edited_message
 from miltext.applying.pipelines import edited_stages
 from miltext.applying.programs import edited_program
 from miltext.applying.refusing import lacking, not_applicable, other_model
-from miltext.applying.weights import NewWeights, WeightSources
+from miltext.applying.weights import NewWeights, WeightSources, is_stored, without_folder
 from miltext.building.new_model import ml_programs
 from miltext.containers.programs import BareProgram
 from miltext.containers.spec import SpecModel
@@ -40,8 +40,14 @@ def edited_model(difference: Difference, model: Model, weights_from: Model | Non
 def edited_alone(difference: Difference, program: Program, name: str) -> Program:
     """Return a Program without a model with the edits of a Difference; new weights keep their places."""
     require_applicable(difference, name)
-    edits = [*edits_of(difference, name)]
-    return edited_program(program, _texts(difference, name), edits, lambda value: value, name)
+    edits, texts = [*edits_of(difference, name)], _texts(difference, name)
+
+    def taken(value: Value) -> Value:
+        if texts.new.contents.keeps is not None and is_stored(value):
+            raise without_folder(value, name)
+        return value
+
+    return edited_program(program, texts, edits, taken, name)
 
 
 def _texts(difference: Difference, name: str) -> Texts:
@@ -71,7 +77,7 @@ class _ModelEdits:
 
     def _with_weights(self, made: Model, programs: list[Program]) -> Model:
         """Return a model whose folder has all weights of its programs."""
-        made.model_path = self._model.model_path
+        made.model_path, made.keeps = self._model.model_path, self._model.keeps
         stored = self._weights.store(programs, self._model.model_path, self._sources, self._model.name)
         if stored is not None:
             made.model_path, made.keeps = Path(stored.name), stored

@@ -64,7 +64,7 @@ class NewWeights:
 
     def take(self, value: Value, contents: ProgramContents, has_files: bool) -> Value:
         """Return a new literal as the result has it: weights in files are noted, `has_files` as in a NewWeight."""
-        if not any(each.HasField("blobFileValue") for each in (value, *inner_values(value))):
+        if not is_stored(value):
             return value
         made = type(value)()
         made.CopyFrom(value)
@@ -156,7 +156,7 @@ class WeightSources:
                 if (blob.dtype, blob.size) == (stated.dtype, stated.size) and _content(blob) == wanted:
                     return blob
         digest = f"sha256:{wanted.digest[:DIGITS]}"
-        raise self._missing(weight, f"no record of {stated.count} {wanted.dtype} with {digest} was found", name)
+        raise _missing(weight.value, f"no record of {stated.count} {wanted.dtype} with {digest} was found", name)
 
     def _unread(self, weight: NewWeight, name: str) -> Blob | None:
         """Return the record at the place of a weight that was not read in the comparison."""
@@ -164,12 +164,7 @@ class WeightSources:
             return BlobFolder(self._given.model_path).blob(weight.value)
         if not weight.has_files:
             return None
-        raise self._missing(weight, "it was not read when the models were compared", name)
-
-    def _missing(self, weight: NewWeight, why: str, name: str) -> ModelError:
-        place = weight.value.blobFileValue
-        message = f"the new weight at {place.offset} of `{place.fileName}` is missing: {why}"
-        return refusal(codes.NEW_WEIGHT_NOT_FOUND, message, name)
+        raise _missing(weight.value, "it was not read when the models were compared", name)
 
     def _paths(self, stated: Blob) -> Iterator[Path]:
         if self._given is None:
@@ -192,6 +187,26 @@ class WeightSources:
             with suppress(WeightsError, OSError):
                 self._records[path] += BlobFile(path)
         return self._records[path]
+
+
+def is_stored(value: Value) -> bool:
+    """Return whether a value, or one inside it, is in a weight file."""
+    return any(each.HasField("blobFileValue") for each in (value, *inner_values(value)))
+
+
+def without_folder(value: Value, name: str) -> ModelError:
+    """Return the error about a new weight in a temporary folder, as of the arrays of a draft, for a Program that has no
+    folder to keep it in.
+    """
+    why = "it is in an array file or a temporary folder, and a Program has no folder for it; apply to a path or a Model"
+    stored = next(each for each in (value, *inner_values(value)) if each.HasField("blobFileValue"))
+    return _missing(stored, why, name)
+
+
+def _missing(value: Value, why: str, name: str) -> ModelError:
+    place = value.blobFileValue
+    message = f"the new weight at {place.offset} of `{place.fileName}` is missing: {why}"
+    return refusal(codes.NEW_WEIGHT_NOT_FOUND, message, name)
 
 
 def _content(blob: Blob) -> _Content:

@@ -38,7 +38,7 @@ from miltext.diffing.structure import (
     Rename,
     WeightDifference,
 )
-from miltext.diffing.telling import USES
+from miltext.diffing.telling import REMOVED, USES
 from miltext.ir.parts import Op, Value
 from miltext.pairing.keyed import EXACT, NAME, label, stated
 from miltext.schema import proto
@@ -196,7 +196,7 @@ class ProgramComparison:
         """Compare the values that two blocks return."""
         if self.old.tokens_of(a.outputs) == self.new.tokens_of(b.outputs):
             return []
-        follows = self.consequences.of_outputs(a.outputs, b.outputs) if outer else None
+        follows = self.consequences.of_outputs(a.outputs, b.outputs, are_named=outer)
         edits = Edits(OutputsEdit(a, b.outputs))
         return [Change("outputs", "", *self._texts(a.outputs, b.outputs), follows=follows, edits=edits)]
 
@@ -391,17 +391,18 @@ class ProgramComparison:
         return before is None and now is None
 
     def _texts(self, before: Sequence[Operand], now: Sequence[Operand]) -> tuple[str | None, str | None]:
-        """Return the texts of two different bindings; they are equal if a new operation reuses the name of a removed
-        one.
+        """Return the texts of two different bindings. If they are equal, new operations reuse the names of removed ones,
+        which are marked.
         """
-        old, new = self._text(self.old, before), self._text(self.new, now)
-        return (f"{old} (removed)", new) if old == new else (old, new)
+        old = [self._binding(self.old, each) for each in before]
+        new = [self._binding(self.new, each) for each in now]
+        if old == new:
+            same = map(self._same, before, now)
+            old = [text if is_same else f"{text}{REMOVED}" for text, is_same in zip(old, same, strict=True)]
+        return _listed(old), _listed(new)
 
     def _text(self, graph: KeyedGraph, bound: Sequence[Operand] | None) -> str | None:
-        if bound is None:
-            return None
-        texts = [self._binding(graph, each) for each in bound]
-        return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
+        return None if bound is None else _listed([self._binding(graph, each) for each in bound])
 
     def _binding(self, graph: KeyedGraph, bound: Operand) -> str:
         if bound is None:
@@ -441,6 +442,10 @@ class ProgramComparison:
         if names[0] != names[1]:
             was, here = [self._spelling.literal(name) if name else None for name in names]
             yield Rename("name", label(b), was, here, edits=Edits(AttributeEdit(a, NAME, None, names[1])))
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
 
 
 def _uses(op: Op) -> list[tuple[Op, str]]:

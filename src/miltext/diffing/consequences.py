@@ -158,12 +158,20 @@ class Consequences:
     def _is_removed(self, op: Op) -> bool:
         return op not in self._kept
 
-    def of_outputs(self, old: Sequence[Value], new: Sequence[Value]) -> Consequence | None:
-        """Return the reason for other values of the same names as outputs of a function."""
-        if [each.name for each in old] != [each.name for each in new]:
+    def of_outputs(self, old: Sequence[Value], new: Sequence[Value], *, are_named: bool) -> Consequence | None:
+        """Return the reason for other values as outputs of a block; if they `are_named`, as those of a function, other
+        names are a cause.
+        """
+        if len(old) != len(new) or (are_named and [each.name for each in old] != [each.name for each in new]):
             return None
-        causes = [self._between(*pair) for pair in zip(old, new, strict=True) if not self._is_same(*pair)]
+        pairs = [pair for pair in zip(old, new, strict=True) if not self._is_same(*pair)]
+        causes = [self._between(*pair) or self._replaced(*pair) for pair in pairs]
         return Consequence("operand", causes[0]) if causes and all(causes) else None
+
+    def _replaced(self, old: Value, new: Value) -> str:
+        """Return the added operation that makes a value in place of a removed one."""
+        gone, came = old.maker, new.maker
+        return label(came) if gone and came and self._is_removed(gone) and self._is_added(came) else ""
 
     def of_constant(self, new: Op) -> Consequence | None:
         """Return the reason for the changed value of a `const`: it follows at each of its uses."""

@@ -23,13 +23,10 @@ if TYPE_CHECKING:
 _FIELD = re.compile(r"(?:functions\[(?P<function>[^]]*)\]\.)?(?P<list>input|output)\[(?P<name>.*)\](?P<field>.*)")
 """The path of a field of a feature: the function, the list, the feature's name, and the field."""
 
-_SHAPE, _DATA_TYPE = ".type.multiArrayType.shape", ".type.multiArrayType.dataType"
-
-
 def marked(changes: Sequence[Change], pairs: Iterable[PairedFunction]) -> list[Change]:
     """Return the changes of a model, with the reason of each field that states a fact of the program.
 
-    A shape or data type of a feature follows if both descriptions state that of the value; all fields of a renamed
+    A shape or data type of a feature, or a size of an image, follows if both descriptions state that of the value; all fields of a renamed
     feature follow if they are the same under both names.
     """
     functions = {pair.name: (pair.old, pair.new) for pair in pairs if pair.old and pair.new}
@@ -69,7 +66,7 @@ def _values(function: Function, kind: str) -> Sequence[Value]:
 
 def _stated_cause(change: Change, old: Function, new: Function, kind: str, name: str, field: str) -> str:
     """Return the name of a value whose types in both programs a changed field states."""
-    spell = {_SHAPE: _shape, _DATA_TYPE: _data_type}.get(field)
+    spell = _STATED.get(field)
     sides = [next((each for each in _values(side, kind) if each.name == name), None) for side in (old, new)]
     if spell is None or None in sides:
         return ""
@@ -90,6 +87,30 @@ def _data_type(value: Value | None) -> str:
         if element is None
         else ArrayFeatureType.DESCRIPTOR.enum_types_by_name["ArrayDataType"].values_by_number[element].name
     )
+
+
+def _height(value: Value | None) -> str:
+    return _image_size(value, 2)
+
+
+def _width(value: Value | None) -> str:
+    return _image_size(value, 3)
+
+
+def _image_size(value: Value | None, axis: int) -> str:
+    """Return a size of an image, whose tensor has the shape [1, channels, height, width]."""
+    stated = None if value is None else value.type
+    shape = stated.shape if isinstance(stated, TensorType) and stated.shape is not None else ()
+    return str(shape[axis]) if len(shape) == 4 and shape[axis] is not None else ""
+
+
+_STATED = {
+    ".type.multiArrayType.shape": _shape,
+    ".type.multiArrayType.dataType": _data_type,
+    ".type.imageType.height": _height,
+    ".type.imageType.width": _width,
+}
+"""The fields of a feature that state a fact of its value, with the spelling of the fact."""
 
 
 def _renamed_cause(

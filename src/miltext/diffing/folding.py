@@ -59,12 +59,24 @@ def family(label: str) -> str:
 
 
 def spread(labels: Sequence[str]) -> str:
-    """Return the scopes of one family in words: `layers_0 … 16` for all numbers between, `layers_0, 3, 5` for some."""
+    """Return the scopes of one family in words: `layers_0 … 3, 5 … 16`, with spans of three numbers or more."""
     numbers = sorted({int(match[0]) for label in labels if (match := _NUMBER.search(label))})
     others = sorted({label for label in labels if not _NUMBER.search(label)})
     if not numbers:
         return ", ".join(others)
     first = next(label for label in labels if (match := _NUMBER.search(label)) and int(match[0]) == numbers[0])
-    if len(numbers) > 2 and numbers == [*range(numbers[0], numbers[-1] + 1)]:
-        return f"{first} … {numbers[-1]}"
-    return ", ".join([first, *map(str, numbers[1:])])
+    named = [first, *map(str, numbers[1:])]
+    return ", ".join(_spans(numbers, named))
+
+
+def _spans(numbers: Sequence[int], named: Sequence[str]) -> Iterator[str]:
+    """Yield sorted numbers by their names; three consecutive ones or more by the first and the last name."""
+    start = 0
+    for end, number in enumerate(numbers, 1):
+        if numbers[end : end + 1] == [number + 1]:
+            continue
+        if end - start > 2:
+            yield f"{named[start]} … {named[end - 1]}"
+        else:
+            yield from named[start:end]
+        start = end

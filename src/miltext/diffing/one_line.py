@@ -80,7 +80,7 @@ def _inside(function: FunctionDifference) -> Iterator[str]:
     yield from map(_interface, [each for each in function.changes if each.follows is None])
     renamed = [*function.renamed, *(each for block in blocks for each in block.renamed)]
     yield from _renames([each for each in renamed if each.kind in ("input", "output")])
-    changed = sum(any(one.follows is None for one in each.changes) for block in blocks for each in block.changed)
+    changed = sum(any(map(_is_counted, each.changes)) for block in blocks for each in block.changed)
     moved = sum(len(each.names) for block in blocks for each in block.moved if each.follows is None)
     for count, word in ((changed, "changed"), (moved, "moved")):
         if count:
@@ -89,6 +89,11 @@ def _inside(function: FunctionDifference) -> Iterator[str]:
     values = [each for each in renamed if each.kind == "value" and each.follows is None]
     if values:
         yield f"{tally(len(values), 'value')} renamed"
+
+
+def _is_counted(change: Change) -> bool:
+    """Return whether a change is a cause, and not another type, which is named."""
+    return change.follows is None and change.kind != "operation"
 
 
 def _blocks(function: FunctionDifference, blocks: Sequence[BlockDifference]) -> Iterator[str]:

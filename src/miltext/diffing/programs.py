@@ -100,7 +100,9 @@ def _read(side: DiffSide, keys: Keys, other: DiffSide) -> _Read:
     program = own_copy(side.model.program if side.model else side.source)  # type: ignore[arg-type]
     if side.model and side.model.is_compiled and other.model and other.model.kind in SOURCES:
         _as_source(program, side.model.description, other.model.program)
-    graph = KeyedGraph(program, keys, ProgramContents(keys, side.model.model_path if side.model else None))
+    model = side.model
+    contents = ProgramContents(keys, model.model_path, model.keeps) if model else ProgramContents(keys, None)
+    graph = KeyedGraph(program, keys, contents)
     return _Read(side.name, graph, side.model)
 
 

@@ -26,6 +26,7 @@ from miltext.diffing.structure import (
     WeightDifference,
 )
 from miltext.diffing.telling import (
+    REMOVED,
     change_text,
     changed_text,
     consequence_text,
@@ -318,10 +319,13 @@ def _detail(change: Change) -> ReportEntry:
 def rewired(function: FunctionDifference) -> dict[str, list[tuple[str, str]]]:
     """Return the arguments that take another value since an operation was added or removed, by its name.
 
-    Each is the operation with its new value, and the argument.
+    Each is the operation with its new value, and the argument; or an inner block, and its outputs.
     """
     found: dict[str, list[tuple[str, str]]] = {}
     for block in (each for outer in function.blocks for each in outer.walk()):
+        for change in block.changes:
+            if change.follows is not None and change.kind == "outputs" and REMOVED not in (change.old or ""):
+                found.setdefault(change.follows.cause, []).append((f"block {block.place}", change.kind))
         for operation in block.changed:
             for change in operation.changes:
                 if change.follows is not None and change.follows.kind == "operand":

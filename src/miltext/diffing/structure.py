@@ -330,7 +330,7 @@ class DiffSummary:
 
     `interface` names the changed functions, inputs, outputs and states. `breaks` are the changes that break callers, as
     from `miltext.diffing.breaking`, None if they are unknown. `added` and `removed` are the numbers of operations by
-    type, without constants.
+    type, without constants; an operation with another type counts in both.
     """
 
     interface: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from miltext.diffing.comparing import ProgramComparison
-    from miltext.diffing.structure import Change, FunctionDifference, UnpairedOperation
+    from miltext.diffing.structure import Change, FunctionDifference
     from miltext.models.model import Model
     from miltext.pairing.pairing import PairedFunction
 
@@ -41,13 +41,14 @@ def summarize(
     partners = comparison.consequences.partners
     retyped = comparison.consequences.retyped_inputs()
     operations = (comparison.different - comparison.equal) | comparison.unread
+    replaced = [each for block in blocks for one in block.changed for each in one.changes if each.kind == "operation"]
     described = {(kind, name) for kind, name in map(_feature, changes) if kind}
     interface = [*_of_functions(functions), *_of_descriptions(changes)]
     return DiffSummary(
         tuple(dict.fromkeys(interface)),
         _breaks(*models),
-        _kinds(each for block in blocks for each in block.added),
-        _kinds(each for block in blocks for each in block.removed),
+        _kinds((each.type for block in blocks for each in block.added), (change.new for change in replaced)),
+        _kinds((each.type for block in blocks for each in block.removed), (change.old for change in replaced)),
         WeightHolders(comparison.old, comparison.new, partners.ops).sizes(comparison.forms),
         output_reach(pairs, partners, ReachCauses(operations, retyped, described)),
     )
@@ -81,6 +82,8 @@ def _breaks(old: Model | None, new: Model | None) -> tuple[Change, ...] | None:
     return None if old is None or new is None else breaking(old, new).changes
 
 
-def _kinds(operations: Iterable[UnpairedOperation]) -> dict[str, int]:
-    """Return the numbers of operations by type, the most frequent type first, without constants."""
-    return dict(Counter(each.type for each in operations if each.type != "const").most_common())
+def _kinds(alone: Iterable[str], replaced: Iterable[str | None]) -> dict[str, int]:
+    """Return the numbers of operations by type, the most frequent type first, without constants: of those that one
+    program has `alone`, and of those that have another type in the other one.
+    """
+    return dict(Counter(each for each in (*alone, *replaced) if each and each != "const").most_common())

@@ -44,6 +44,9 @@ same.
 LEFT_OUT = " (facts about tools differ, and are left out: `build_info=True`)"
 """The end of that line for two models whose tools or dates differ."""
 
+REMOVED = " (removed)"
+"""The mark of a value of a removed operation, if an added one has its name."""
+
 USES = 3
 """Number of arguments named among the users of a constant."""
 

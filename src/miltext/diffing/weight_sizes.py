@@ -18,9 +18,17 @@ if TYPE_CHECKING:
     from miltext.diffing.compression import Compressed
     from miltext.ir.parts import Op
     from miltext.pairing.keyed import KeyedGraph
+    from miltext.schema import proto
 
 LEAST = 256
-"""The least bytes of a literal that counts as a weight; shorter ones are parameters."""
+"""The least bytes of a literal that counts as a weight; shorter ones are parameters, except for the parts of compressed
+weights, and for a literal whose partner is a weight.
+"""
+
+_LAYOUT = ("shape", "axis", "vector_axis")
+"""The parameters of compressed constants that arrange the others, and hold no numbers of a weight: all others of
+coremltools 9.0's `constexpr` operations do.
+"""
 
 
 class WeightExtent(NamedTuple):
@@ -43,15 +51,18 @@ class WeightHolders:
     def __init__(self, old: KeyedGraph, new: KeyedGraph, partners: Mapping[Op, Op]) -> None:
         self._held = _holders(old), _holders(new)
         self._partners = partners
+        for op, partner in partners.items():
+            _complete(self._held, (old, new), (partner, op))
 
     def sizes(self, forms: tuple[Compressed, Compressed]) -> WeightSizes:
         """Return the bytes of both programs' weights, each stored one once, and the weights with another number of
         bytes. The largest change comes first.
         """
-        held, partners = self._held, self._partners
+        held = self._held
         was, now = ({op: sum(size.bytes for size in each.values()) for op, each in side.items()} for side in held)
-        rows: list[tuple[Op | None, Op | None]] = [(partners.get(op), op) for op in now]
-        rows += [(op, None) for op in was.keys() - {a for a, _ in rows}]
+        mates = {old: new for new, old in self._partners.items()}
+        rows: list[tuple[Op | None, Op | None]] = [(self._partners.get(op), op) for op in now]
+        rows += [(op, mates.get(op)) for op in was.keys() - {a for a, _ in rows}]
         found = [
             WeightSize(label(b or a), was.get(a, 0), now.get(b, 0), _form(forms[0], a), _form(forms[1], b))  # type: ignore[arg-type]
             for a, b in rows
@@ -100,31 +111,62 @@ def _holders(graph: KeyedGraph) -> Holders:
     """Return the weights by the constant that an operation takes, or by the operation itself."""
     found: Holders = {}
     for op in graph.walk():
-        if not graph.facts[op].weighty and op.message.ByteSize() < LEAST:
+        is_part = op.is_constant and (is_compressed(op.type) or any(user.is_constant for user in _takers(op)))
+        if not is_part and not graph.facts[op].weighty and op.message.ByteSize() < LEAST:
             continue
-        sizes = dict(_sizes(op))
+        sizes = dict(_sizes(graph, op, 0 if is_part else LEAST))
         for holder in _whole(op) if sizes else ():
             found.setdefault(holder, {}).update(sizes)
     return found
 
 
+def _complete(held: tuple[Holders, Holders], graphs: tuple[KeyedGraph, KeyedGraph], pair: tuple[Op, Op]) -> None:
+    """Enter a short literal whose partner is a weight, so that both are compared whole."""
+    is_held = [op in side for op, side in zip(pair, held, strict=True)]
+    if any(is_held) and not all(is_held):
+        side = is_held.index(False)
+        op = pair[side]
+        sizes = dict(_sizes(graphs[side], op, 0)) if op.is_constant and _whole(op) == [op] else {}
+        if sizes:
+            held[side][op] = sizes
+
+
+def _takers(op: Op) -> Iterator[Op]:
+    """Yield the users that take an operation's numbers, and not its arrangement of others."""
+    uses = (use for value in op.outputs for use in value.uses)
+    return (use.op for use in uses if use.op is not None and use.parameter not in _LAYOUT)
+
+
 def _whole(op: Op) -> list[Op]:
     """Return the compressed constants that an operation is a part of, or the operation itself."""
-    users = [user for value in op.outputs for user in value.users if user.is_constant] if op.is_constant else []
+    users = [user for user in _takers(op) if user.is_constant] if op.is_constant else []
     return [whole for user in users for whole in _whole(user)] or [op]
 
 
-def _sizes(op: Op) -> Iterator[tuple[Hashable, WeightExtent]]:
-    """Yield the weights in the attributes and arguments of an operation, each with an identity."""
+def _sizes(graph: KeyedGraph, op: Op, least: int) -> Iterator[tuple[Hashable, WeightExtent]]:
+    """Yield the weights in the attributes and arguments of an operation, each with an identity: stored ones, and
+    literals of at least so many bytes.
+    """
     held = [(key, value) for key, value in op.attributes.items() if key == "val" or not op.inputs]
     arguments = ((key, each) for key, operands in op.inputs.items() for each in operands)
     held += [(key, each) for key, each in arguments if each is not None and not isinstance(each, Value)]
     for key, value in held:
         is_stored = value.HasField("blobFileValue")
-        if not is_stored and value.ByteSize() < LEAST:
+        if key in _LAYOUT or (not is_stored and value.ByteSize() < least):
             continue
         form = tensor_form(value.type)
         if form is not None and form[0].kind != "string":
             place, count = value.blobFileValue, prod(form[1])
             identity = (place.fileName, place.offset) if is_stored else (op, key)
-            yield identity, WeightExtent(count, packed_size(count, form[0].bits))
+            yield identity, WeightExtent(count, _stored_bytes(graph, value, packed_size(count, form[0].bits)))
+
+
+def _stored_bytes(graph: KeyedGraph, value: proto.Value, stated: int) -> int:
+    """Return the bytes that a value takes, which may be others than those of its type: of indices packed in bytes, or
+    of a record of another type. A record that cannot be read takes those of the type.
+    """
+    blob = graph.contents.blob(value)
+    if blob is not None:
+        return blob.size
+    tensor = value.immediateValue.tensor
+    return len(tensor.bytes.values) if tensor.WhichOneof("value") == "bytes" else stated

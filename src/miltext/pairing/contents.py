@@ -37,13 +37,15 @@ class Keys(defaultdict[Hashable, int]):
 class ProgramContents:
     """The values of one program, whose weight files are in the folder `model_path`.
 
+    `keeps` is an object that the folder lasts as long as, such as a temporary folder with the arrays of a draft.
     `weights` are the keys of values in a weight file; `unread` has the reason for each unreadable file, or record of a
     file. `has_files`: at least one weight file named by a value exists, readable or not.
     """
 
-    def __init__(self, keys: Keys, model_path: Path | None) -> None:
+    def __init__(self, keys: Keys, model_path: Path | None, keeps: object = None) -> None:
         self._keys = keys
         self.model_path = model_path
+        self.keeps = keeps
         self._known: dict[bytes, int] = {}
         self._files: dict[str, BlobFile | None] = {}
         self.weights: set[int] = set()
