@@ -58,7 +58,7 @@ def outputs(old: Program, new: Program) -> list[Change]:
         (f"{OLD.replace('v', 'w')} {T} q = sqrt(x = w);", "u, q"),
         (f"{T} u = add(x = k, y = l); {T} s = square(x = l); {T} q = sqrt(x = s); {T} v = exp(x = q);", "u, v"),
         (f"{T} u = add(x = k, y = l); {T} v = relu6(x = k);", "u, v"),
-        (f"{T} u = add(x = k, y = l); {T} v = concat(values = (l, k), axis = int32(0), interleave = bool(false));", "u, v"),
+        (f"{T} u = add(x = k, y = l); {T} v = concat(values = (l, k), axis = int32(0));", "u, v"),
     ],
     ids=["one more", "replaced by three", "another operation of another value", "several values"],
 )

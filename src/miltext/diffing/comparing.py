@@ -391,8 +391,8 @@ class ProgramComparison:
         return before is None and now is None
 
     def _texts(self, before: Sequence[Operand], now: Sequence[Operand]) -> tuple[str | None, str | None]:
-        """Return the texts of two different bindings. If they are equal, new operations reuse the names of removed ones,
-        which are marked.
+        """Return the texts of two different bindings. If they are equal, added operations have the names of removed
+        ones, which are marked.
         """
         old = [self._binding(self.old, each) for each in before]
         new = [self._binding(self.new, each) for each in now]

@@ -26,8 +26,8 @@ _FIELD = re.compile(r"(?:functions\[(?P<function>[^]]*)\]\.)?(?P<list>input|outp
 def marked(changes: Sequence[Change], pairs: Iterable[PairedFunction]) -> list[Change]:
     """Return the changes of a model, with the reason of each field that states a fact of the program.
 
-    A shape or data type of a feature, or a size of an image, follows if both descriptions state that of the value; all fields of a renamed
-    feature follow if they are the same under both names.
+    A shape or data type of a feature, or a size of an image, follows if both descriptions state that of the value; all
+    fields of a renamed feature follow if they are the same under both names.
     """
     functions = {pair.name: (pair.old, pair.new) for pair in pairs if pair.old and pair.new}
     renamed = {

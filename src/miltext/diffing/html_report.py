@@ -133,7 +133,8 @@ class _Page:
         """Yield the counts, and all findings."""
         self._find(report.found)
         if report.same is False:
-            counts = [f"<li><b>{escape(visible(what))}</b>: {escape(much)}</li>" for what, much in report.counts]
+            heads = [f"<b>{escape(visible(what))}</b>: " if what else "" for what, _ in report.counts]
+            counts = [f"<li>{head}{escape(much)}</li>" for head, (_, much) in zip(heads, report.counts, strict=True)]
             yield f'<ul class="counts">{"".join(counts)}</ul>\n'
         yield from self._list(report.notes)
         if report.same is not False:

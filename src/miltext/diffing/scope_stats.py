@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from miltext.diffing.partners import partners_of
 from miltext.diffing.scoping import function_scopes
 from miltext.diffing.structure import AddedOperation, ChangedOperation, MovedOperations
-from miltext.diffing.telling import operation_name, shown_renames
+from miltext.diffing.telling import counted_operation, operation_name, shown_renames
 from miltext.diffing.weight_sizes import WeightHolders
 from miltext.ir.functions import Function
 from miltext.pairing.keyed import label
@@ -164,18 +164,9 @@ class _Tally:
         if scope is None:
             named = self._named[isinstance(operation, (AddedOperation, ChangedOperation, MovedOperations))]
             scope = named[operation_name(operation)]
-        counts = self._found[scope]
-        if isinstance(operation, ChangedOperation):
-            following = sum(each.follows is not None for each in operation.changes)
-            counts.update(consequences=following, changed=int(following < len(operation.changes)))
-            for block in operation.blocks:
-                self._block(block, scope)
-        elif operation.follows is not None:
-            counts["consequences"] += 1
-        elif isinstance(operation, MovedOperations):
-            counts["moved"] += len(operation.names)
-        else:
-            counts["added" if isinstance(operation, AddedOperation) else "removed"] += 1
+        self._found[scope].update(counted_operation(operation))
+        for block in operation.blocks if isinstance(operation, ChangedOperation) else ():
+            self._block(block, scope)
 
 
 def _scopes(function: Function | None) -> dict[Op, str]:

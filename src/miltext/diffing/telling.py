@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics.wording import tally
 from miltext.diffing.entries import Replaced
-from miltext.diffing.structure import MovedOperations, RemovedOperation
+from miltext.diffing.structure import ChangedOperation, MovedOperations, RemovedOperation
 from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from miltext.diffing.difference import Difference
     from miltext.diffing.structure import (
         Change,
-        ChangedOperation,
         DiffSummary,
         FunctionDifference,
         ModelDifference,
@@ -258,10 +257,22 @@ def model_title(model: ModelDifference) -> str:
 
 
 def weights_summary(weights: WeightDifference) -> str:
-    """Return `1 differs, 1 equal`."""
-    unread = f", {weights.unread} compared by place" if weights.unread else ""
-    differ = "differs" if len(weights.changed) == 1 else "differ"
-    return f"{len(weights.changed)} {differ}, {weights.equal} equal{unread}"
+    """Return `1 differs, 1 equal, 2 not read, 1 of them at another place`; without weights in another form that have
+    the same numbers, which are consequences.
+    """
+    causes = [each for each in weights.changed if each.follows is None]
+    apart = sum(map(_is_unread, causes))
+    read = len(causes) - apart
+    differ = [f"{read} {'differs' if read == 1 else 'differ'}"] if read or not apart else []
+    unread = [f"{weights.unread} not read"] if weights.unread else []
+    if apart:
+        unread.append(f"{apart} of them at another place" if apart == 1 else f"{apart} of them at other places")
+    return ", ".join([*differ, f"{weights.equal} equal", *unread])
+
+
+def _is_unread(weight: WeightChange) -> bool:
+    """Return whether only the places of a weight were compared."""
+    return weight.measure is None and weight.old_form is None
 
 
 def weight_words(weight: WeightChange, with_function: bool) -> tuple[str, str, str]:
@@ -275,7 +286,7 @@ def _weight(weight: WeightChange) -> str:
     if weight.old_form is not None:
         is_same = weight.old_form == weight.new_form
         forms = f"{weight.old_form}, held otherwise" if is_same else f"{weight.old_form} -> {weight.new_form}"
-        return f"{forms}, {apart(weight.measure) if weight.measure else 'not read'}"
+        return f"{forms}, {apart(weight.measure) if weight.measure else 'numbers not compared'}"
     if weight.measure:
         return apart(weight.measure)
     places = [f"{quote(place.file)} at {place.offset}" for place in (weight.old_place, weight.new_place) if place]
@@ -286,22 +297,30 @@ def _weight(weight: WeightChange) -> str:
 
 
 def counts(difference: Difference, *, functions: bool = True) -> Iterator[tuple[str, str]]:
-    """Yield each part with differences, the model, a function or the weights, and how many; or nothing, and the
-    verdict. Leave out functions if not `functions`.
+    """Yield each part with causes, the model, a function or the weights, and how many; then the consequences. Yield the
+    verdict alone if there is no difference. Without `functions`, leave out what scopes count.
     """
     if difference.same is not False:
         yield "", difference.verdict
-    if difference.changes:
-        yield "model", tally(len(difference.changes), "change")
+    causes = [each for each in difference.changes if each.follows is None]
+    if causes:
+        yield "model", tally(len(causes), "change")
     if functions:
-        yield from ((function.name, _summary(function)) for function in difference.functions)
-    if difference.weights.changed:
+        summaries = ((function.name, _summary(function)) for function in difference.functions)
+        yield from ((name, summary) for name, summary in summaries if summary)
+    if any(each.follows is None for each in difference.weights.changed):
         yield "weights", weights_summary(difference.weights)
+    following = sum(each.follows is not None for each in difference.changes)
+    if functions:
+        following += sum(each.follows is not None for each in difference.weights.changed)
+        following += sum(_counted(each)["consequences"] for each in difference.functions)
+    if following:
+        yield "" if functions else "model", tally(following, "consequence")
     for model in difference.models:
         title = f"model {model_title(model)}"
         if model.difference:
             inner = counts(model.difference, functions=functions)
-            yield from ((f"{title}: {what}", counted) for what, counted in inner)
+            yield from ((f"{title}: {what}" if what else title, counted) for what, counted in inner)
         else:
             yield title, model.status
 
@@ -311,19 +330,50 @@ def count_line(what: str, counted: str) -> str:
     return f"{what}: {counted}" if what else counted
 
 
+_COUNTED = {
+    "added": "operation",
+    "removed": "operation",
+    "changed": "operation",
+    "moved": "operation",
+    "renamed": "value",
+}
+"""The nouns of counted causes, in their order."""
+
+
 def _summary(function: FunctionDifference) -> str:
+    """Return the number of causes in a function, by kind; nothing if there are only consequences."""
     if function.status != "changed":
         return f"{function.status}, {tally(function.operations, 'operation')}"
-    found = Counter(renamed=len(shown_renames(function.renamed)))
-    for block in [each for outer in function.blocks for each in outer.walk()]:
-        found.update(added=len(block.added), removed=len(block.removed), changed=len(block.changed))
-        found.update(moved=sum(len(move.names) for move in block.moved))
-        found.update(
-            renamed=len(shown_renames(block.renamed)), other=sum(each.follows is None for each in block.changes)
-        )
+    found = _counted(function)
     parts = [] if function.name == function.old_name else [f"renamed from {function.old_name}"]
-    nouns = {**dict.fromkeys(("added", "removed", "changed", "moved"), "operation"), "renamed": "value"}
-    parts += [f"{tally(found[kind], noun)} {kind}" for kind, noun in nouns.items() if found[kind]]
-    if function.changes or found["other"]:
-        parts.append("interface changed")
+    parts += [f"{tally(found[kind], noun)} {kind}" for kind, noun in _COUNTED.items() if found[kind]]
+    parts += [f"{what} changed" for what in ("interface", "inner block") if found[what]]
     return ", ".join(parts)
+
+
+def _counted(function: FunctionDifference) -> Counter[str]:
+    """Return the numbers of causes in a function, by kind, and of consequences."""
+    found = Counter[str]()
+    blocks = [each for outer in function.blocks for each in outer.walk()]
+    own = {id(each) for each in function.blocks}
+    changes = [("interface", each) for each in function.changes]
+    for block in blocks:
+        changes += [("interface" if id(block) in own else "inner block", each) for each in block.changes]
+    renamed = [each for holder in (function, *blocks) for each in shown_renames(holder.renamed)]
+    for kind, each in (*changes, *(("renamed", each) for each in renamed)):
+        found[kind if each.follows is None else "consequences"] += 1
+    for operation in (each for block in blocks for each in block.operations):
+        found.update(counted_operation(operation))
+    return found
+
+
+def counted_operation(operation: OperationDifference) -> dict[str, int]:
+    """Return the number of operations in a difference by its kind, and of consequences."""
+    if isinstance(operation, ChangedOperation):
+        following = sum(each.follows is not None for each in operation.changes)
+        return {"consequences": following, "changed": int(following < len(operation.changes))}
+    if operation.follows is not None:
+        return {"consequences": 1}
+    if isinstance(operation, MovedOperations):
+        return {"moved": len(operation.names)}
+    return {"removed" if isinstance(operation, RemovedOperation) else "added": 1}
