@@ -176,3 +176,41 @@ def test_the_streaming_encoders_differ_in_few_lines() -> None:
     changes = [change for each in operations if isinstance(each, ChangedOperation) for change in each.changes]
     assert sum(change.follows is None for change in changes) < 100 < 1000 < len(changes)
     assert difference.summary.outputs.unreached == ("encoded_length",)
+
+
+def reshaped(size: int, shape: str, y: str, *, end: str = "relu") -> Program:
+    """A reshape with its own sizes, between operations whose types follow."""
+    return program(
+        f'tensor<fp32, [2, {size}]> a = relu(x = x)[name = string("a")];\n'
+        f'tensor<fp32, {y}> b = reshape(x = a, shape = tensor<int32, [2]>({shape}))[name = string("b")];\n'
+        f'tensor<fp32, {y}> c = {end}(x = b)[name = string("c")];\n'
+        f'tensor<fp32, {y}> y = abs(x = c)[name = string("y")];',
+        f"tensor<fp32, [2, {size}]> x",
+    )
+
+
+def test_types_follow_from_a_reshape_with_other_sizes_of_its_own() -> None:
+    old = reshaped(8, "[-1, 4]", "[4, 4]")
+    found = follows(miltext.diff(old, reshaped(16, "[-1, 8]", "[4, 8]")))
+    assert found["a"] == Consequence("type", "x")
+    assert found["b"] is None, "its shape is a cause"
+    assert (found["c"], found["y"]) == (Consequence("type", "b"), Consequence("type", "b"))
+
+
+def test_types_follow_through_a_reshape_whose_sizes_follow() -> None:
+    found = follows(miltext.diff(reshaped(8, "[1, 16]", "[1, 16]"), reshaped(16, "[1, 32]", "[1, 32]")))
+    assert found["b"] == Consequence("size", "x")
+    assert found["y"] == Consequence("type", "x")
+
+
+def test_an_equal_type_of_its_own_constants_is_no_origin() -> None:
+    """Another constant that changes no type: the types still follow from the input."""
+    old, new = (
+        program(
+            f'tensor<fp32, [2, {size}]> b = leaky_relu(x = x, alpha = fp32({alpha}))[name = string("b")];\n'
+            f'tensor<fp32, [2, {size}]> y = abs(x = b)[name = string("y")];',
+            f"tensor<fp32, [2, {size}]> x",
+        )
+        for size, alpha in ((8, "0.5"), (16, "0.25"))
+    )
+    assert follows(miltext.diff(old, new))["y"] == Consequence("type", "x")

@@ -204,18 +204,52 @@ def test_absent_weights_are_named() -> None:
     assert "error[MIL302]: the weight file " in words
 
 
-def test_a_pipeline_is_compared_model_by_model(tmp_path: Path) -> None:
+def piped_package(folder: Path, kind: str, name: str, *, order: int = 1) -> Path:
+    """A package of a pipeline of two models, of which one has this type of operation."""
     from support.containers import write_package
     from support.pipelines import of_text, piped, unary
 
-    def whole(kind: str, name: str) -> Path:
-        last = of_text(CHAIN.replace("relu", kind))
-        last.description.input.add(name="x")
-        last.description.output.add(name="y")
-        return write_package(tmp_path / name, piped(unary("x", "a"), last, names=["one", "two"]).SerializeToString())
+    last = of_text(CHAIN.replace("relu", kind))
+    last.description.input.add(name="x")
+    last.description.output.add(name="y")
+    models = [("one", unary("x", "a")), ("two", last)][::order]
+    names, specs = zip(*models, strict=True)
+    return write_package(folder / name, piped(*specs, names=names).SerializeToString())
 
-    words = line(diff(whole("relu", "A.mlpackage"), whole("square", "B.mlpackage"), "--numbers"))
-    assert words.startswith("cannot be compared: ")
+
+@pytest.mark.parametrize("order", [1, -1], ids=["in their places", "in other places"])
+def test_the_models_of_a_pipeline_are_run_one_by_one(tmp_path: Path, order: int) -> None:
+    old, new = piped_package(tmp_path, "relu", "A.mlpackage"), piped_package(tmp_path, "square", "B.mlpackage", order=order)
+    text = diff(old, new, "--numbers")
+    of_two = text[text.index(f'model {1 if order == 1 else 0} "two"') :]
+    assert line(of_two.partition("model 1")[0] if order == -1 else of_two).startswith("other numbers: y ")
+    assert "    numbers, random inputs of seed 0\n        b changed: b " in of_two
+    alone = diff(old, new, "--numbers", "--model", "two")
+    assert line(alone) in text
+    assert f'model {1 if order == 1 else 0} "two": numbers: {line(alone)}\n' in diff(old, new, "--numbers", "--stat")
+    found = json.loads(diff(old, new, "--numbers", "--json"))
+    assert found["numbers"] is None
+    assert [each["difference"]["numbers"]["verdict"] for each in found["models"] if each["name"] == "two"] == [OTHER]
+    assert diff(old, old, "--numbers", status=0) == "no difference\n"
+
+
+def test_given_inputs_are_those_of_one_model(tmp_path: Path) -> None:
+    old, new = piped_package(tmp_path, "relu", "A.mlpackage"), piped_package(tmp_path, "square", "B.mlpackage")
+    np.save(tmp_path / "x.npy", np.ones((2, 8), np.float32))
+    given = ("--numbers", "--input", f"x={tmp_path / 'x.npy'}")
+    said = line(diff(old, new, *given))
+    assert said == "cannot be compared: the given inputs are those of one model in the pipeline: --model selects it"
+    assert "the given inputs" in diff(old, new, *given, "--model", "two")
+    assert "given inputs are those" not in diff(old, new, *given, "--model", "two")
+
+
+def test_causes_with_one_ratio_are_told_together() -> None:
+    """Two operations before one output: nothing tells which of them changed it."""
+    new = CHAIN.replace("tanh", "sin").replace("relu", "square")
+    text = told(CHAIN, new).to_text()
+    assert "    y: one ratio for a and b together\n" in text
+    assert "together" not in told(CHAIN, CHAIN.replace("relu", "square")).to_text()
+    assert "together" not in told(CHAIN, CHAIN.replace("relu", "square").replace("abs", "square")).to_text()
 
 
 # ---- the command

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -150,12 +151,16 @@ class _Run(NamedTuple):
     function: str
 
     def numbers(self, found: Difference, old: Model, new: Model) -> Difference:
-        """Return a difference with the numbers of two models, or with the reason why they cannot be compared."""
+        """Return a difference with the numbers of two models, or with the reason why they cannot be compared; of two
+        pipelines, with the numbers of each model that differs.
+        """
         from miltext.cli.compared_numbers import compared_numbers
         from miltext.evaluation.comparing.runners import compared_subject
 
         if found.same:
             return found
+        if old.is_pipeline and new.is_pipeline:
+            return self._numbers_inside(found, old, new)
         try:
             first, second = compared_subject(old, None), compared_subject(new, None)
             return found.with_numbers(compared_numbers(first, second, self.given, function=self.function))
@@ -163,6 +168,20 @@ class _Run(NamedTuple):
             if failure.path in self.given.read:
                 raise
             return found.with_numbers(failure)
+
+    def _numbers_inside(self, found: Difference, old: Model, new: Model) -> Difference:
+        from miltext.diffing.numbers import UNKNOWN, DiffNumbers
+
+        if self.given.read or self.given.shapes or self.given.resize:
+            problem = "the given inputs are those of one model in the pipeline: --model selects it"
+            return replace(found, numbers=DiffNumbers(UNKNOWN, problem))
+        models = [
+            replace(each, difference=self.numbers(each.difference, *each.sides(old, new)))
+            if each.difference is not None
+            else each
+            for each in found.models
+        ]
+        return replace(found, models=tuple(models))
 
 
 def _check_numbers(run: _Run | None, given: InputChoices, function: str | None, is_without: bool) -> None:

@@ -273,7 +273,8 @@ class Consequences:
             if retyped and not op.is_constant:
                 inner_outputs = [value for inner in op.blocks for value in inner.outputs]
                 known = next((found[value] for value in (*op.used(), *inner_outputs) if value in found), "")
-                cause = known or self._rewired(op) or label(op)
+                is_own = bool(known and self._inferred and self._inferred[1].is_resized(op))
+                cause = label(op) if is_own else known or self._rewired(op) or label(op)
                 found.update(dict.fromkeys(retyped, cause))
 
     def retyped_inputs(self) -> set[Value]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
-from miltext.checking.inference.operands import Operand, read_value
-from miltext.checking.inference.program import UNDEFINED, Inference, Walk
+from miltext.checking.inference.operands import Arguments, Operand, read_value
+from miltext.checking.inference.program import OUTCOMES, UNDEFINED, Inference, Walk
 from miltext.checking.inference.reading import StatedGraph
 from miltext.checking.resizing.cuts import cuts_of
 from miltext.checking.resizing.facts import PLAIN
@@ -207,6 +207,21 @@ class ResizedGraph(InferredGraph):
             was == now or (all(read) and (was, now) == sizes)
             for was, now, read, sizes in zip(*rows, zip(*masks, strict=True), zip(*shapes, strict=True), strict=True)
         )
+
+    def is_resized(self, op: Op) -> bool:
+        """Return whether other constants of an operation, which do not follow, change the types of its outputs alone."""
+        partner = self._partners.ops.get(op)
+        if partner is None or partner.type != op.type or op.blocks:
+            return False
+        own = {each for name in op.inputs for each in self.changed(op, partner, name)} - self.followed
+        if not own:
+            return False
+        operands = {name: [*several] for name, several in self._old.arguments(partner).items()}
+        arguments = self._inferences[op].arguments
+        for _, name, at in own:
+            operands[name][at] = arguments.operands[name][at]
+        found = OUTCOMES.of(Arguments(op.type, operands, arguments.opset)).inferred
+        return found is None or [*found] != [self._old.type(value) for value in partner.outputs]
 
     def changed(self, own: Op, partner: Op, parameter: str) -> set[Argument]:
         """Return the arguments of a parameter that are other constants in the two programs."""

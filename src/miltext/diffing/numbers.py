@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import MiltextError, render
 from miltext.diagnostics.option_words import of_command
 from miltext.diffing.structure import AddedOperation, ChangedOperation, RemovedOperation
+from miltext.diffing.telling import USES, first_of
 from miltext.ir.needs import written
 from miltext.ir.parts import Block, Op
 from miltext.pairing.keyed import label
@@ -211,6 +212,25 @@ def cause_words(cause: CauseNumbers) -> str:
     lost = f", {cause.at.lost:.1f} dB lost there" if 0 < cause.at.lost < math.inf else ""
     others = [_words(each) for each in cause.outputs if each.name != cause.at.name]
     return f"{head}: {_words(cause.at)}{lost}{'; ' if others else ''}{', '.join(others)}"
+
+
+def together_words(numbers: DiffNumbers) -> Iterator[str]:
+    """Yield `y: one ratio for b and c together` for the values after several causes, whose parts in the ratio are
+    not known.
+    """
+    causes: dict[str, dict[str, None]] = {}
+    for cause in numbers.causes:
+        for value in ((cause.at,) if cause.at is not None else ()) + cause.outputs:
+            if value.ratio < math.inf:
+                causes.setdefault(value.name, {})[cause.operation] = None
+    shared: dict[tuple[str, ...], list[str]] = {}
+    for value, each in causes.items():
+        if len(each) > 1:
+            shared.setdefault((*each,), []).append(name_text(value))
+    for each, values in shared.items():
+        ratio = "one ratio" if len(values) == 1 else "one ratio each"
+        *most, last = each[:USES] if len(each) <= USES else (*each[:USES], f"{len(each) - USES} more")
+        yield f"{first_of(values)}: {ratio} for {', '.join(most)} and {last} together"
 
 
 def inputs_words(numbers: DiffNumbers) -> str:

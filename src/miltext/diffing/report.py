@@ -247,14 +247,14 @@ class _Findings:
 
     def numbers(self, numbers: DiffNumbers) -> Iterator[ReportEntry]:
         """Yield the effect of each cause on numbers; a cut list has the greatest losses."""
-        from miltext.diffing.numbers import cause_words, inputs_words
+        from miltext.diffing.numbers import cause_words, inputs_words, together_words
 
         limit = self._shown.limit
         causes = [*numbers.causes]
         if len(causes) > limit:
             causes.sort(key=lambda each: -each.at.lost if each.at else 0.0)
         found = [ReportEntry("", (cause_words(each),)) for each in causes]
-        inner = found[:limit]
+        inner = [*found[:limit], *(ReportEntry("", (line,)) for line in together_words(numbers))]
         if found[limit:]:
             more = f"and {len(found) - limit} more of {len(found)}{self._way(0, 'all')}"
             inner.append(ReportEntry("=", (more,), folded=tuple(found[limit:])))

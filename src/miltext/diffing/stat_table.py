@@ -50,11 +50,20 @@ def render_stat(difference: Difference, width: int | None, color: bool) -> str:
     """Return the table, and a line for each part without scopes; of a width in columns, with bars, or without."""
     rows = [*_rows(difference, "")]
     left = [f"{count_line(*each)}\n" for each in counts(difference, functions=False)]
-    left += [f"numbers: {verdict_words(difference.numbers)}\n"] if difference.numbers is not None else []
+    left += [f"{line}\n" for line in _verdicts(difference, "")]
     if not rows:
         return "".join(left)
     rows.append(StatRow(TOTAL, ScopeStat("", "", **_total(difference))))
     return "".join([*_table(rows, width, color), *left])
+
+
+def _verdicts(difference: Difference, prefix: str) -> Iterator[str]:
+    """Yield the verdicts about the numbers of a model, and of the models in it."""
+    if difference.numbers is not None:
+        yield f"{prefix}numbers: {verdict_words(difference.numbers)}"
+    for model in difference.models:
+        if model.difference is not None:
+            yield from _verdicts(model.difference, f"{prefix}model {model_title(model)}: ")
 
 
 def _rows(difference: Difference, prefix: str) -> Iterator[StatRow]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from miltext.diffing.edits import NO_EDITS, Edits
+from miltext.diffing.edits import NO_EDITS, Edits, ModelEdit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from miltext.diffing.difference import Difference
+    from miltext.models.model import Model
 
 
 EDITS = "edits"
@@ -247,6 +248,11 @@ class ModelDifference:
     status: str
     difference: Difference | None
     edits: Edits = field(default=NO_EDITS, repr=False, compare=False)
+
+    def sides(self, old: Model, new: Model) -> tuple[Model, Model]:
+        """Return the two models of a difference, which are in these pipelines."""
+        (at,) = [each.at for each in self.edits.walk() if isinstance(each, ModelEdit)]
+        return old.models[at], new.models[int(self.place.rpartition("/")[2])]
 
 
 @dataclass(frozen=True, slots=True)
