@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from conftest import CORPUS, EXAMPLE, wire
 from descriptions.test_parts import CHOICES, all_edits, filled_program, model
+from hypothesis import HealthCheck, given, settings
+from hypothesis.strategies import integers
 from support.applied_edits import edited, left_over, program_of
 from support.diff_cases import CASES, FOLDER, WEIGHTS, write_weights
 from support.field_edits import edits
@@ -23,6 +25,7 @@ from miltext.containers.opening import open_model
 from miltext.containers.spec import SpecModel
 from miltext.diffing.structure import Change
 from miltext.schema.proto import Model, Program
+from miltext.testing.generated import programs
 
 SEEDS = 500
 
@@ -65,6 +68,13 @@ def test_random_edits_are_carried_out_in_both_directions(start: int) -> None:
         assert left_over(old, new) == "", seed
         assert left_over(new, old) == "", seed
     assert differing > 30
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[*HealthCheck])
+@given(old=programs(ops=(1, 12)), seed=integers(0, 1 << 32), count=integers(1, 4))
+def test_edits_of_drawn_programs_are_carried_out(old: Program, seed: int, count: int) -> None:
+    """As above, with programs that shrink."""
+    assert left_over(old, edited(Random(seed), old, count)) == ""
 
 
 def test_an_edit_of_any_field_of_a_program_is_carried_out() -> None:
@@ -296,3 +306,11 @@ def test_an_entry_without_data_is_refused() -> None:
     difference = replace(miltext.diff(old, deepcopy(old)), changes=(Change("version", "", "1", "2"),))
     with pytest.raises(miltext.ModelError, match=r"MIL497.*only its text"):
         miltext.apply(difference, old)
+
+
+@pytest.mark.parametrize("seed", [70085, 70724, 70904, 71225])
+def test_invalid_programs_are_carried_out(seed: int) -> None:
+    """A `perm` out of range, and a palette without dimensions."""
+    random = Random(seed)
+    old = program_of(seed)
+    assert left_over(old, edited(random, old, random.randint(1, 6))) == ""

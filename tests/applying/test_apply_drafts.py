@@ -62,6 +62,7 @@ def test_an_unchanged_array_lasts_as_long_as_the_model(folder: Path) -> None:
     (folder / "new.mil").write_text(draft(FORMS["npy"], x="tanh(x)"))
     made = miltext.apply(miltext.diff("npy.mil", "new.mil"), "npy.mil")
     gc.collect()
+    assert isinstance(made, miltext.Model)
     assert miltext.diff(made, "new.mil").same
     made.save(folder / "made.mlmodel")
     assert miltext.diff("made.mlmodel", "new.mil").same

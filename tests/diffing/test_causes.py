@@ -214,3 +214,30 @@ def test_an_equal_type_of_its_own_constants_is_no_origin() -> None:
         for size, alpha in ((8, "0.5"), (16, "0.25"))
     )
     assert follows(miltext.diff(old, new))["y"] == Consequence("type", "x")
+
+
+def chain(*names: str) -> Program:
+    lines = [
+        f'tensor<fp32, [2, 8]> {name} = relu(x = {before})[name = string("{name}")];'
+        for before, name in zip(("x", *names), names, strict=False)
+    ]
+    return program("\n".join(lines), outputs=names[-1])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "follow"),
+    [
+        (("relu_5", "a", "y"), ("relu_4", "y"), True),
+        (("relu_4", "a", "y"), ("relu_5", "y"), False),
+        (("relu_4", "y"), ("relu_5", "a", "y"), True),
+        (("relu_5", "y"), ("relu_4", "a", "y"), False),
+        (("relu_4", "y"), ("relu_5", "y"), False),
+    ],
+)
+def test_a_name_is_counted_lower_after_a_removal_and_higher_after_an_addition(
+    old: tuple[str, ...], new: tuple[str, ...], follow: bool
+) -> None:
+    (function,) = miltext.diff(chain(*old), chain(*new)).functions
+    renamed = [each for block in function.blocks for each in block.renamed if each.kind == "value"]
+    numbered = [each.follows for each in renamed if (each.old or "")[:4] == "relu" == (each.new or "")[:4]]
+    assert [each is not None for each in numbered] == [follow]

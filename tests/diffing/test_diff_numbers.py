@@ -219,7 +219,10 @@ def piped_package(folder: Path, kind: str, name: str, *, order: int = 1) -> Path
 
 @pytest.mark.parametrize("order", [1, -1], ids=["in their places", "in other places"])
 def test_the_models_of_a_pipeline_are_run_one_by_one(tmp_path: Path, order: int) -> None:
-    old, new = piped_package(tmp_path, "relu", "A.mlpackage"), piped_package(tmp_path, "square", "B.mlpackage", order=order)
+    old, new = (
+        piped_package(tmp_path, "relu", "A.mlpackage"),
+        piped_package(tmp_path, "square", "B.mlpackage", order=order),
+    )
     text = diff(old, new, "--numbers")
     of_two = text[text.index(f'model {1 if order == 1 else 0} "two"') :]
     assert line(of_two.partition("model 1")[0] if order == -1 else of_two).startswith("other numbers: y ")

@@ -274,7 +274,8 @@ def _cut_an_input(program: Program, stage: str, function: str) -> list[Moves] | 
 @_harmless
 def _add_an_input(program: Program, stage: str, function: str) -> list[Moves] | None:
     inputs = taken(program, function)
-    if not inputs or None in read_type(inputs[0].type).shape:  # type: ignore[union-attr]
+    stated = read_type(inputs[0].type) if inputs else None
+    if stated is None or None in stated.shape:  # type: ignore[union-attr]
         return None
     program.functions[function].inputs.add(name="another", type=inputs[0].type)
     return [Moves()]

@@ -130,7 +130,7 @@ class Compressed:
         needs.
         """
         table = self._type_of(_bound(op, _TABLE))
-        if table is not None and _bound(op, "shape") is not None:
+        if table is not None and table.tensorType.dimensions and _bound(op, "shape") is not None:
             return int(table.tensorType.dimensions[0].constant.size - 1).bit_length()
         dtype = self._type(self._type_of(bound))
         return BY_NAME[dtype].bits if dtype in BY_NAME else 0

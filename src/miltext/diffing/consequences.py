@@ -6,6 +6,7 @@
 | `size` | a constant argument | `reshape` would make it from the old one for the new sizes |
 | `precision` | a constant argument | it has the same numbers in the data type that the operands beside it have now |
 | `operand` | a value as an argument | only added or removed operations are between the old value and the new one |
+| `operand` | an output of a block | as for an argument; or an added operation makes it in place of a removed one |
 | `number` | a name, only in its numbers | operations were added or removed, so that a converter counts otherwise |
 | `name` | a name | it continues that of a renamed user, or was or is that of a removed or added user |
 | `place` | the place of constants | each is used by an added or a moved operation |
@@ -197,9 +198,17 @@ class Consequences:
         takers = (user for user in (_users(new.maker) if new.maker else ()) if self._is_added(user))
         if any(value.name == old.name for user in takers for value in user.outputs):
             return Consequence("name", name_text(old.name))
-        if self._has_unpaired and _NUMBERS.sub("0", old.name) == _NUMBERS.sub("0", new.name):
-            return Consequence("number", "")
-        return None
+        return Consequence("number", "") if self._is_recounted(old.name, new.name) else None
+
+    def _is_recounted(self, old: str, new: str) -> bool:
+        """Return whether a converter may count a name otherwise since operations were added or removed: higher for
+        added ones, lower for removed ones.
+        """
+        if _NUMBERS.sub("0", old) != _NUMBERS.sub("0", new):
+            return False
+        before, now = ([*map(int, _NUMBERS.findall(name))] for name in (old, new))
+        are_removed, are_added = self._unpaired
+        return are_added if before < now else are_removed
 
     def of_move(self, moved: Sequence[Op], places: set[Op]) -> Consequence | None:
         """Return the reason for the new place of operations; `places` are all operations that are moved or added."""
@@ -228,10 +237,11 @@ class Consequences:
         return {*self.partners.ops.values()}
 
     @cached_property
-    def _has_unpaired(self) -> bool:
-        """Whether an operation was added or removed."""
+    def _unpaired(self) -> tuple[bool, bool]:
+        """Whether operations were removed, and whether some were added."""
         count = len(self.partners.ops)
-        return any(sum(1 for _ in graph.walk()) != count for graph in (self._old, self._new))
+        was, now = (sum(1 for _ in graph.walk()) for graph in (self._old, self._new))
+        return was > count, now > count
 
     @cached_property
     def _inferred(self) -> tuple[InferredGraph, ResizedGraph] | None:

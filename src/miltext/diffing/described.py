@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _FIELD = re.compile(r"(?:functions\[(?P<function>[^]]*)\]\.)?(?P<list>input|output)\[(?P<name>.*)\](?P<field>.*)")
 """The path of a field of a feature: the function, the list, the feature's name, and the field."""
 
+
 def marked(changes: Sequence[Change], pairs: Iterable[PairedFunction]) -> list[Change]:
     """Return the changes of a model, with the reason of each field that states a fact of the program.
 

@@ -209,7 +209,7 @@ class ResizedGraph(InferredGraph):
         )
 
     def is_resized(self, op: Op) -> bool:
-        """Return whether other constants of an operation, which do not follow, change the types of its outputs alone."""
+        """Return whether constants of an operation that do not follow change the types of its outputs by themselves."""
         partner = self._partners.ops.get(op)
         if partner is None or partner.type != op.type or op.blocks:
             return False

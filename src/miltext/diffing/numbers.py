@@ -224,12 +224,12 @@ def together_words(numbers: DiffNumbers) -> Iterator[str]:
             if value.ratio < math.inf:
                 causes.setdefault(value.name, {})[cause.operation] = None
     shared: dict[tuple[str, ...], list[str]] = {}
-    for value, each in causes.items():
-        if len(each) > 1:
-            shared.setdefault((*each,), []).append(name_text(value))
-    for each, values in shared.items():
+    for name, operations in causes.items():
+        if len(operations) > 1:
+            shared.setdefault((*operations,), []).append(name_text(name))
+    for together, values in shared.items():
         ratio = "one ratio" if len(values) == 1 else "one ratio each"
-        *most, last = each[:USES] if len(each) <= USES else (*each[:USES], f"{len(each) - USES} more")
+        *most, last = together if len(together) <= USES else (*together[:USES], f"{len(together) - USES} more")
         yield f"{first_of(values)}: {ratio} for {', '.join(most)} and {last} together"
 
 

@@ -359,11 +359,14 @@ def _counted(function: FunctionDifference) -> Counter[str]:
     changes = [("interface", each) for each in function.changes]
     for block in blocks:
         changes += [("interface" if id(block) in own else "inner block", each) for each in block.changes]
-    renamed = [each for holder in (function, *blocks) for each in shown_renames(holder.renamed)]
-    for kind, each in (*changes, *(("renamed", each) for each in renamed)):
-        found[kind if each.follows is None else "consequences"] += 1
-    for operation in (each for block in blocks for each in block.operations):
-        found.update(counted_operation(operation))
+    for kind, change in changes:
+        found[kind if change.follows is None else "consequences"] += 1
+    for renamed in (function.renamed, *(block.renamed for block in blocks)):
+        for rename in shown_renames(renamed):
+            found["renamed" if rename.follows is None else "consequences"] += 1
+    for block in blocks:
+        for operation in (*block.added, *block.removed, *block.changed, *block.moved):
+            found.update(counted_operation(operation))
     return found
 
 

@@ -91,7 +91,8 @@ class Following:
             return None
         if op_type == "transpose":
             perm = _row(given, "perm")
-            return tuple(own[axis] for axis in perm) if len(perm) == len(own) else None
+            is_one = len(perm) == len(own) and all(-len(own) <= axis < len(own) for axis in perm)
+            return tuple(own[axis] for axis in perm) if is_one else None
         if op_type in RECAST:
             found = recast(own, [size or 0 for size in old])
             return found.lineage if found else None
