@@ -365,7 +365,8 @@ def _counted(function: FunctionDifference) -> Counter[str]:
         for rename in shown_renames(renamed):
             found["renamed" if rename.follows is None else "consequences"] += 1
     for block in blocks:
-        for operation in (*block.added, *block.removed, *block.changed, *block.moved):
+        operations: tuple[OperationDifference, ...] = (*block.added, *block.removed, *block.changed, *block.moved)
+        for operation in operations:
             found.update(counted_operation(operation))
     return found
 
