@@ -19,6 +19,7 @@ from miltext.generation.programs import generate
 from miltext.ir.functions import Function
 from miltext.ir.graph import Graph
 from miltext.ir.parts import Op, Value, literal_of
+from miltext.pairing.keyed import label
 from miltext.schema.proto import Program
 from miltext.schema.tensors import literal
 from miltext.schema.types import TensorType
@@ -137,7 +138,7 @@ def _resized(random: Random, old: Program) -> tuple[Program, Planted] | None:
 
 
 def _name(op: Op) -> set[str]:
-    return {name_text(value.name) for value in op.outputs}
+    return {name_text(value.name) for value in op.outputs} or {label(op)}
 
 
 def _floats(function: Function) -> list[Value]:
