@@ -73,7 +73,7 @@ def form_of(number: float, dtype: str, sizes: Sizes) -> SizeFunction | None:
         expected = _computed(compute, size)
         return expected is not None and abs(magnitude - expected) <= exactness * abs(expected)
 
-    ordered = sorted((change for change in sizes.changed if change.before > 1), key=lambda each: (each.spread, *each))
+    ordered = sorted((change for change in sizes.changed if change.before > 1), key=_place)
     for words, compute in FORMS.items():
         for change in ordered:
             if not gives(compute, change.before):
@@ -89,6 +89,11 @@ def form_of(number: float, dtype: str, sizes: Sizes) -> SizeFunction | None:
             if change.before >= LEAST_POWER and not change.spread and gives(base.__pow__, change.before):
                 return SizeFunction(f"{base}^{change.before}", change, None, is_sure=False)
     return None
+
+
+def _place(change: SizeChange) -> tuple[bool, int, int, int]:
+    """Return the sort key of a change, whose new size may be open."""
+    return change.spread, change.before, -1 if change.now is None else change.now, change.axis
 
 
 def _computed(compute: Callable[[float], float], size: int) -> float | None:
