@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from conftest import ROOT
 
-from miltext.evaluation.evaluator import COMPUTING
+from miltext.evaluation.arithmetic import COMPUTING
 from miltext.evaluation.rules import RULES
 
 PAGE = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")

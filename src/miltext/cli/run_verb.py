@@ -28,6 +28,7 @@ from miltext.cli.streams import (
 from miltext.diagnostics import MiltextError
 
 if TYPE_CHECKING:
+    from miltext.diagnostics.dynamic import Json
     from miltext.evaluation.carried import Carried, Named
     from miltext.evaluation.evaluator import Evaluator
     from miltext.evaluation.machine import Made
@@ -39,6 +40,7 @@ Examples:
   miltext run Model.mlpackage --inputs inputs.npz -o outputs.npz
   miltext run draft.mil --input x=[1,2,3] --all
   miltext run Model.mlpackage --random 0 --value relu_3 -o relu_3=relu_3.npy
+  miltext run Model.mlpackage --random 0 --compute ane --explain
   miltext run Decoder.mlpackage --input token=7 --state kv.npz --state-out kv.npz
 \b
 Exit status: 0 the outputs were computed; 1 the program is wrong, a name is unknown, or an operation has
@@ -56,9 +58,20 @@ no result; 2 usage, inputs, files.
 @click.option("--all", "everything", is_flag=True, help="Also show all inner values, except for constants.")
 @click.option(
     "--compute",
-    type=click.Choice(["float32", "native"]),
+    type=click.Choice(["float32", "native", "ane", "cpu"]),
     default="float32",
-    help="Compute fp16 in float32 and round each result, or natively in fp16.  [float32]",
+    help="Compute fp16 in float32 and round each result, natively in fp16, or as measured on the Neural Engine or on "
+    "Core ML's CPU.  [float32]",
+)
+@click.option(
+    "--chip",
+    type=click.Choice(["M4", "M6"]),
+    help="The chip whose measurements count for --explain.  [M4]",
+)
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="With --compute ane or cpu: list the operations computed as measured, and the others.",
 )
 @click.option("--allow-nan", is_flag=True, help="Accept inputs with NaN and infinities.")
 @click.option("--state", metavar="FILE", help="An .npz file of the initial states.  [zeros]")
@@ -78,29 +91,33 @@ def command(
     state: str | None,
     state_out: str | None,
     outputs: tuple[str, ...],
+    chip: str | None,
+    explain: bool,
     **options: Carried,
 ) -> None:
     """Compute MODEL's outputs from its inputs, in numpy on any machine, and show a table of the outputs.
 
     MODEL may also be a draft. Each input is an array, numbers, or for an image a picture. For each value, the table has
     its type, the least, greatest and mean finite element, and the numbers of NaN, infinite and zero elements; short
-    values, labels and the most probable classes are shown. Deviations of devices are not modelled.
+    values, labels and the most probable classes are shown. Deviations of devices are not modelled, except by --compute.
 
     In an .npz, strings are numpy strings, and class probabilities are pairs of `key` and `value`; no object is pickled.
     For a value in a loop, the last iteration is used. A name is searched in the function's block, then in inner ones.
     """
+    _refuse_undevised(options["compute"], chip, explain)
     given = InputChoices(**{name: options[name] for name in InputChoices._fields})
     files = targets(outputs, state_out)
     files.check([model, *given.read], state)
     if (as_json := asks_json()) and files.archive == "-":
         raise click.UsageError("--json and -o - both write to standard output: name a file with -o")
+    from miltext.evaluation.arithmetic import CHIPS
     from miltext.evaluation.evaluator import Evaluator
     from miltext.evaluation.value_files import read_archive
 
     if options["weights"] is not None:
         existing(options["weights"])
     chosen = {name: options[name] for name in ("function", "weights", "compute")}
-    evaluator = Evaluator(load_model(model, nested), **chosen)
+    evaluator = Evaluator(load_model(model, nested), chip=chip or CHIPS[0], **chosen)
     check_pictures(files, evaluator.features)
     wanted = evaluator.wanted([*options["values"], *files.single])
     states = {} if state is None else read_archive(Path(state))
@@ -111,9 +128,46 @@ def command(
         results = _Run(evaluator, arrays, states, wanted, options["everything"]).results(given.seed, bar)
         write(files, shown.looked_at(results) if shown else results, states, evaluator.features)
     if shown is not None and as_json:
-        write_json({"function": evaluator.function, **shown.records})
+        write_json({"function": evaluator.function, **shown.records, **_arithmetic(evaluator, explain=explain)})
     elif shown is not None:
         write_text("-", [shown.to_text(color=colored(sys.stdout))])
+    if not as_json:
+        _tell_arithmetic(evaluator, explain=explain)
+
+
+def _refuse_undevised(compute: str, chip: str | None, explain: bool) -> None:
+    """Refuse options that need a device's arithmetic without one."""
+    if compute in ("float32", "native") and (chip is not None or explain):
+        option = "--explain" if explain else "--chip"
+        raise click.UsageError(f"{option} is about the arithmetic of a device: add --compute ane or --compute cpu")
+
+
+def _arithmetic(evaluator: Evaluator, *, explain: bool) -> dict[str, Json]:
+    """Return the keys of JSON about a device's arithmetic."""
+    found = evaluator.standings()
+    if not found:
+        return {}
+    arithmetic: list[Json] = [each.to_json() for each in found]
+    return {
+        "compute": evaluator.compute,
+        "chip": evaluator.chip,
+        **({"arithmetic": arithmetic} if explain else {}),
+    }
+
+
+def _tell_arithmetic(evaluator: Evaluator, *, explain: bool) -> None:
+    """Tell how much of a device's arithmetic is measured; with `explain`, show it for each operation."""
+    from miltext.evaluation.arithmetic import DEVICES
+
+    if evaluator.compute not in DEVICES:
+        return
+    from miltext.evaluation.standing import lines, summary
+
+    found = evaluator.standings()
+    if explain:
+        write_text("-", [f"{line}\n" for line in lines(found)])
+    way = "" if explain else "; --explain lists them"
+    tell(f"{summary(found, evaluator.compute, evaluator.chip)}{way}")
 
 
 @contextmanager

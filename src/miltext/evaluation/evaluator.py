@@ -13,6 +13,7 @@ from miltext.diagnostics.arguments import checked
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.diagnostics.wording import listed
 from miltext.evaluation import operations  # noqa: F401  # importing it enters the rules
+from miltext.evaluation.arithmetic import CHIPS, COMPUTING, DEVICES, Arithmetic
 from miltext.evaluation.failures import OperationFailure, refuse_unreadable, without_rule
 from miltext.evaluation.features import features_of
 from miltext.evaluation.inputs import Intake
@@ -35,10 +36,8 @@ if TYPE_CHECKING:
     from miltext.evaluation.features import Feature
     from miltext.evaluation.planning import Step
     from miltext.evaluation.rules import Array
+    from miltext.evaluation.standing import Standing
     from miltext.ir.functions import Function
-
-COMPUTING = ("float32", "native")
-"""The possible types for computing fp16."""
 
 HIDDEN = "name an output of an operation, or an input; `miltext print` shows them all"
 
@@ -74,8 +73,9 @@ def run(
             memory. Of a value in a loop, the last one is kept; a block that did not run has none. A name means the
             value in the function's own block first.
         seed: A number that makes random operations repeatable.
-        compute: "float32", in which fp16 is computed and then rounded after each operation, or "native", to compute in
-            the declared types.
+        compute: "float32", in which fp16 is computed and then rounded after each operation; "native", to compute in
+            the declared types; "ane" or "cpu", to compute fp16 as the Neural Engine, or Core ML's CPU, where that was
+            measured.
         weights: The folder of the weight files if it is not the model's own.
         allow_nan: Whether inputs may contain NaN or infinity.
 
@@ -101,10 +101,11 @@ class Evaluator:
 
     Arguments and errors are described at `miltext.run`. With `check=False`, the program is not checked. `inputs`,
     `states` and `outputs` are the types of the function's inputs, states and outputs, by name; `features` has further
-    facts of the description about inputs and outputs.
+    facts of the description about inputs and outputs. `chip`, "M4" or "M6", is the chip whose measurements count for
+    the `standings`: all known results are the same.
     """
 
-    @checked("weights", "compute", "check")
+    @checked("weights", "compute", "chip", "check")
     def __init__(
         self,
         subject: Source | Subject,
@@ -112,22 +113,25 @@ class Evaluator:
         *,
         weights: str | os.PathLike[str] | None = None,
         compute: str = "float32",
+        chip: str = CHIPS[0],
         check: bool = True,
     ) -> None:
-        if compute not in COMPUTING:
-            raise ValueError(f"compute is one of {', '.join(COMPUTING)}, not {compute!r}")
+        for word, value, known in (("compute", compute, COMPUTING), ("chip", chip, CHIPS)):
+            if value not in known:
+                raise ValueError(f"{word} is one of {', '.join(known)}, not {value!r}")
         if not isinstance(function, str):
             raise TypeError(f"function is the name of one, a string, not {function!r}")
+        self.compute, self.chip = compute, chip
         self.subject = opened(subject, weights)
         self.constants = Constants(self.subject.folder)
         with gc_paused:  # a program is many objects, and all of them stay
             self.function = self._chosen(function)
-            self._prepare(native=compute == "native", check=check)
+            self._prepare(Arithmetic(compute), check=check)
 
     def __repr__(self) -> str:
         return f"<Evaluator: {self.function}({', '.join(self.inputs)}) -> ({', '.join(self.outputs)})>"
 
-    def _prepare(self, *, native: bool, check: bool) -> None:
+    def _prepare(self, arithmetic: Arithmetic, *, check: bool) -> None:
         """Check the program, plan the function, and find its constants."""
         graph = self.subject.graph
         function = graph.functions[self.function]
@@ -135,7 +139,7 @@ class Evaluator:
         block = function.blocks.get(opset) or Block(proto.Block(), function)  # `check` refuses a function without any
         path = block_path(self.function, opset)
         self.subject.refuse([*(self.subject.errors() if check else ()), *without_rule(block, path)])
-        self.plan = Planner(graph, opset, self.constants, native=native).plan(block, function.inputs, path)
+        self.plan = Planner(graph, opset, self.constants, arithmetic).plan(block, function.inputs, path)
         refuse_unreadable(self.subject, self.plan, self.constants)
         self._names: dict[str, Step | None] = {value.name: None for value in function.inputs}
         self._names |= {name: step for step in self.plan.steps for name in step.names}  # of its own block
@@ -170,6 +174,14 @@ class Evaluator:
             Intake("input", self.inputs, wrapped, self.features),
             Intake("state", wrapped, self.inputs, {}),
         )
+
+    def standings(self) -> list[Standing]:
+        """Return how certain the arithmetic of each operation is on the device; none unless `compute` is a device."""
+        if self.compute not in DEVICES:
+            return []
+        from miltext.evaluation.standing import standings
+
+        return standings(self.plan, self.subject.graph, self.compute, self.chip)
 
     # ---- running
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from miltext.evaluation.declared import FAILURES, outputs_of
-from miltext.evaluation.rules import RULES, OpsetText, Rule
+from miltext.evaluation.rules import OpsetText, Rule
 from miltext.evaluation.values import CARRIERS, WITHOUT_NUMPY, widened
 from miltext.ir.parts import Value
 from miltext.schema.operations import signature
@@ -17,6 +17,7 @@ from miltext.schema.walk import is_compressed
 
 if TYPE_CHECKING:
     from miltext.checking.inference.reading import Binding, Constant, StatedGraph
+    from miltext.evaluation.arithmetic import Arithmetic, Chosen
     from miltext.evaluation.values import Constants
     from miltext.ir.parts import Block, Op
     from miltext.schema.paths import Path
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 RUNNING = frozenset(["Random", "Blocks"])
 """Forms of values that exist only during a run."""
 
-AROUND = RUNNING | {"Made", "Opset", "Widen"}
+AROUND = RUNNING | {"Made", "Opset", "Widen", "Multiply"}
 """Forms of values around an op."""
 
 SETTLED_ELEMENTS = 1 << 12
@@ -61,7 +62,8 @@ class Step(NamedTuple):
 
     The others are `named`, one value each, `given` in other ways, or `running`: the forms of values of the run, by
     their places. `expected` is the type with which the output needs no more rounding. `settled` are the values of a
-    constant, where known, and `stored` the constant in a file. `frees` are the values without later use.
+    constant, where known, and `stored` the constant in a file. `frees` are the values without later use. `is_own` is
+    true for an operation that a device computes in its own way.
     """
 
     path: Path
@@ -78,6 +80,7 @@ class Step(NamedTuple):
     expected: Expected | None
     blocks: Sequence[Plan]
     frees: Sequence[Value]
+    is_own: bool
 
     @property
     def names(self) -> list[str]:
@@ -102,38 +105,42 @@ def steps_of(plan: Plan) -> Iterator[Step]:
 
 
 class Planner:
-    """Plans the blocks of a function; `native` computes in fp16.
+    """Plans the blocks of a function; `arithmetic` is the way to compute fp16.
 
     Arguments that are small constants of the program itself are converted to their form at once, for all runs.
     """
 
-    def __init__(self, graph: StatedGraph, opset: str, constants: Constants, *, native: bool) -> None:
+    def __init__(self, graph: StatedGraph, opset: str, constants: Constants, arithmetic: Arithmetic) -> None:
         self.graph = graph
         self.opset = OpsetText(opset)
         self.constants = constants
-        self.forms = {**FORMS, "Array": _held, "Arrays": list} if native else FORMS
-        self.widen = _itself if native else widened
+        self.arithmetic = arithmetic
 
     def plan(self, block: Block, inputs: Sequence[Value], path: Path) -> Plan:
         """Return the plan of a block with these inputs: its own, or those of its function."""
         last: dict[Value, int] = {}
         own = {*inputs, *block.made()}
         order = _order(block)
+        chosen = [self._chosen(op) for op in order]
         for turn, op in enumerate(order):
-            last.update(dict.fromkeys((*op.used(), *op.outputs), turn))
+            last.update(dict.fromkeys((*op.used(), *op.outputs, *_values(chosen[turn].sources)), turn))
         leaving: dict[int, list[Value]] = {}
         for value in own.difference(block.outputs):
             leaving.setdefault(last.get(value, 0), []).append(value)
         places = {op: (*path, "operations", place) for place, op in enumerate(block)}
-        steps = [self._step(op, places[op], leaving.get(turn, ())) for turn, op in enumerate(order)]
+        steps = [self._step(op, chosen[turn], places[op], leaving.get(turn, ())) for turn, op in enumerate(order)]
         return Plan(inputs, steps, block.outputs)
 
-    def _step(self, op: Op, path: Path, frees: Sequence[Value]) -> Step:
+    def _chosen(self, op: Op) -> Chosen:
         op_type = op.type
-        rule = RULES[op_type]
+        return self.arithmetic.chosen(op, op_type, [self.graph.type(output) for output in op.outputs], self.graph)
+
+    def _step(self, op: Op, chosen: Chosen, path: Path, frees: Sequence[Value]) -> Step:
+        op_type, rule = op.type, chosen.rule
         types = [self.graph.type(output) for output in op.outputs]
-        given, fixed = self._arguments(rule, op, op_type)
-        around = {"Made": types, "OpsetText": self.opset, "Widen": self.widen}
+        given, fixed = self._arguments(chosen, op, op_type)
+        widen = _itself if chosen.is_held else widened
+        around = {"Made": types, "OpsetText": self.opset, "Widen": widen, "Multiply": chosen.multiply}
         fixed |= {name: around[form] for name, form in rule.forms.items() if form in around}
         running = {place: form for place, form in enumerate(rule.forms.values()) if form in RUNNING}
         blocks = [self.plan(block, block.inputs, (*path, "blocks", place)) for place, block in enumerate(op.blocks)]
@@ -154,18 +161,20 @@ class Planner:
             expected=_expected(types),
             blocks=blocks,
             frees=frees,
+            is_own=chosen.is_own,
         )
 
-    def _arguments(self, rule: Rule, op: Op, op_type: str) -> tuple[list[RuleParameter], dict[str, Any]]:
+    def _arguments(self, chosen: Chosen, op: Op, op_type: str) -> tuple[list[RuleParameter], dict[str, Any]]:
         bound: dict[str, Sequence[Binding]] = {name: [value] for name, value in self.graph.attributes[op].items()}
-        bound |= self.graph.inputs[op]
+        bound |= {**self.graph.inputs[op], **chosen.sources}
+        rule, forms = chosen.rule, HELD_FORMS if chosen.is_held else FORMS
         known = signature(op_type, self.opset)
         given: list[RuleParameter] = []
         fixed: dict[str, Any] = {}
         for place, (name, form) in enumerate(rule.forms.items()):
             sources = [source for source in bound.get(name, ()) if source is not None]
             if sources:
-                one = RuleParameter(place, name, sources, self.forms[form])
+                one = RuleParameter(place, name, sources, forms[form])
                 if not self._settle(one, fixed):
                     given.append(one)
             elif form not in AROUND:
@@ -193,6 +202,11 @@ class Planner:
         maker = value.maker
         is_const = maker is not None and maker.type == "const" and maker.outputs[0] is value
         return self.graph.attributes[maker].get("val") if maker is not None and is_const else None
+
+
+def _values(sources: Mapping[str, Sequence[Binding]]) -> Iterator[Value]:
+    """Yield the values among the sources of arguments."""
+    return (each for several in sources.values() for each in several if isinstance(each, Value))
 
 
 def _value_alone(given: RuleParameter) -> Value | None:
@@ -303,3 +317,6 @@ FORMS: dict[str, Callable[[list[Any]], Any]] = {
     **dict.fromkeys(("int", "float", "bool", "str"), _element),
     **dict.fromkeys(("Ints", "Bools"), _elements),
 }
+
+HELD_FORMS = {**FORMS, "Array": _held, "Arrays": list}
+"""The forms of a rule that takes fp16 as it is carried."""

@@ -11,7 +11,8 @@ A rule is a function whose parameters are the parameters of its ops. The annotat
 An omitted parameter has the default of the table of operations, or None without one. Some parameters stand for values
 around the op: `made: Made` the types that its outputs declare, `opset: OpsetText`, `generator: Generator` for random
 numbers, `blocks: Blocks` its blocks, and `widen: Widen` the function that makes an `Array` of a `Held`, for rules that
-do so with a part at a time.
+do so with a part at a time. `multiply: Multiply` is the device's own product of matrices, of fp16 as it is carried, or
+None where numpy computes it.
 
 A rule returns one array, or a tuple of them, in any dtype that holds the result, which is rounded to the declared type
 afterwards. It never writes into its arguments. It raises UnfitValues for values without a result.
@@ -44,6 +45,7 @@ Blocks: TypeAlias = "Sequence[Callable[..., Generator[Value, None, Values]]]"
 Index: TypeAlias = "tuple[slice | int | EllipsisType | None, ...]"
 Random: TypeAlias = np.random.Generator
 Widen: TypeAlias = Callable[[Held], Array]
+Multiply: TypeAlias = "Callable[[Array, Array, Array | None], Array]"
 
 
 class OpsetText(str):
@@ -68,13 +70,13 @@ class Rule(NamedTuple):
 RULES: dict[str, Rule] = {}
 
 
-def rule(*op_types: str) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
-    """Enter a rule into the table for the named ops."""
+def rule(*op_types: str, into: dict[str, Rule] = RULES) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
+    """Enter a rule into the table for the named ops, by default the table of all rules."""
 
     def enter(function: Callable[..., Value]) -> Callable[..., Value]:
         parameters = inspect.signature(function).parameters.values()
         forms = {each.name: each.annotation.removesuffix(" | None") for each in parameters}
-        RULES.update(dict.fromkeys(op_types, Rule(function, forms)))
+        into.update(dict.fromkeys(op_types, Rule(function, forms)))
         return function
 
     return enter

@@ -117,6 +117,10 @@ class StatedGraph(Graph):
         """Return the declared type of a value; None for an undefined name."""
         return self.stated[value].type if value in self.stated else None
 
+    def bound_type(self, binding: Binding) -> Type:
+        """Return the declared type of an argument; None without one."""
+        return self.type(binding) if isinstance(binding, Value) else binding and binding.stated.type
+
     def reread(self, value: Value) -> None:
         """Read the type of a value again after it was written into the message."""
         if value.message is not None:

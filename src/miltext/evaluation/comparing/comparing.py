@@ -56,7 +56,8 @@ def compare(request: _CompareRequest) -> Comparison:
         seed: The seed of random inputs and operations.
         state: The initial states.
         runs: The number of runs, each with the states of the run before and other random inputs.
-        compute: As in `miltext.run`.
+        compute: As in `miltext.run`. With "ane" or "cpu", the new model is computed as on that device, and the old one
+            in float32.
         weights: As in `miltext.run`, but not for packages and compiled models, which have their own.
         allow_nan: As in `miltext.run`.
         progress: A function that is called for each operation.

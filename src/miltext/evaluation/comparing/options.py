@@ -34,8 +34,9 @@ class CompareOptions:
     )
     compute: str = option(
         "float32",
-        "The precision in which fp16 is computed before rounding.  [float32]",
-        among=("float32", "native"),
+        "The precision in which fp16 is computed before rounding; or as measured on the Neural Engine (ane) or on Core "
+        "ML's CPU (cpu): B alone, against A in float32.  [float32]",
+        among=("float32", "native", "ane", "cpu"),
     )
     weights: str | os.PathLike[str] | None = option(
         None, "The folder of the weight files that A or B names, if A or B is a text.  [its own]", metavar="DIR"

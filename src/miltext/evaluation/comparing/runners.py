@@ -12,6 +12,7 @@ import numpy as np
 from miltext.checking.findings import named
 from miltext.diagnostics import Diagnostic, MiltextError, codes, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.evaluation.arithmetic import DEVICES
 from miltext.evaluation.comparing.partners import OUTPUT, VALUE, Partners, Walked, by_name, by_structure
 from miltext.evaluation.evaluator import Evaluator
 from miltext.evaluation.inputs import known_sizes
@@ -116,9 +117,9 @@ class Arrangement:
 
 def arranged(old: ComparedProgram, new: ComparedProgram, function: str, compute: str) -> Arrangement:
     """Return two programs with corresponding functions. Raise MiltextError (MIL842, MIL843) if they do not
-    correspond.
+    correspond. The old one is computed in float32 where the new one is computed as on a device.
     """
-    first = runner(old, function, compute)
+    first = runner(old, function, "float32" if compute in DEVICES else compute)
     chosen = first.evaluator.function
     paired = next(pair for pair in pair_functions(old.graph, new.graph) if pair.old_name == chosen)
     if paired.new is None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import gcd, prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from miltext.evaluation.operations.depthwise import by_rows, has_rows
 from miltext.evaluation.operations.windows import WORKING_ELEMENTS, Sliding, blocks, every, seen, sliding
-from miltext.evaluation.rules import Array, Held, Index, Ints, UnfitValues, rule
+from miltext.evaluation.rules import Array, Held, Index, Ints, Multiply, UnfitValues, rule
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 @rule("conv")
@@ -23,15 +27,29 @@ def conv(
     pad: Ints | None,
     dilations: Ints | None,
     groups: int,
+    multiply: Multiply | None = None,
 ) -> Held:
     """Return y[n, o, p] = bias[o] + the sum over c and k of weight[o, c, k] x[n, g C + c, p stride + k dilation - pad].
 
     `weight` is [outputs, C, *kernel], where C are the channels of a group, and g is the group of o. Elements outside of
     `x` are zeros.
     """
-    windows = sliding(x.shape[2:], weight.shape[2:], strides, dilations, pad_type, pad)
-    out = np.empty((x.shape[0], weight.shape[0], *(each.places for each in windows)), x.dtype)
-    _convolve(x, weight, bias, windows, groups, out)
+    return convolved(x, weight, bias, (strides, dilations, pad_type, pad), groups, multiply, x.dtype)
+
+
+def convolved(
+    x: Held,
+    weight: Array,
+    bias: Array | None,
+    moves: tuple[Ints | None, Ints | None, str, Ints | None],
+    groups: int,
+    multiply: Multiply | None,
+    dtype: npt.DTypeLike,
+) -> Held:
+    """Return a convolution as `dtype`; `moves` are the strides, the dilations, and the padding as word and numbers."""
+    windows = sliding(x.shape[2:], weight.shape[2:], *moves)
+    out = np.empty((x.shape[0], weight.shape[0], *(each.places for each in windows)), dtype)
+    _convolve(x, weight, bias, windows, groups, out, multiply)
     return out
 
 
@@ -73,6 +91,7 @@ def conv_transpose(
     strides: Ints | None,
     dilations: Ints | None,
     groups: int,
+    multiply: Multiply | None,
 ) -> Held:
     """Return y[n, o, q] = bias[o] + the sum of weight[c, o, k] x[n, c, p] where q = p stride + k dilation - pad.
 
@@ -92,7 +111,7 @@ def conv_transpose(
         taps, windows = zip(*(_phase(*axis) for axis in axes), strict=True)
         chosen: Index = (..., *taps)
         places: Index = (..., *map(slice, remainders, counts, strides))
-        _convolve(x, turned[chosen], bias, windows, groups, out[places])
+        _convolve(x, turned[chosen], bias, windows, groups, out[places], multiply)
     return out
 
 
@@ -145,21 +164,35 @@ def _phase(
     return chosen, Sliding(size, len(taps), 1, dilation // common, farthest - start, outputs, size)
 
 
-def _convolve(x: Held, weight: Array, bias: Array | None, windows: Sequence[Sliding], groups: int, out: Held) -> None:
+def _convolve(
+    x: Held,
+    weight: Array,
+    bias: Array | None,
+    windows: Sequence[Sliding],
+    groups: int,
+    out: Held,
+    multiply: Multiply | None = None,
+) -> None:
     """Convolve `x` by `weight` into `out`, a block of outputs at a time to save memory."""
     if not out.size:
         return
     if 0 in weight.shape[2:]:
         out[...] = 0 if bias is None else bias.reshape(-1, *(1,) * len(windows))
-    elif weight.shape[1] == 1 and groups > 1:
+    elif weight.shape[1] == 1 and groups > 1 and multiply is None:
         if not (has_rows(x, weight) and by_rows(x, weight, bias, windows, out)):
             _by_channel(x, weight, bias, windows, groups, out)
     else:
-        _by_products(x, weight, bias, windows, groups, out)
+        _by_products(x, weight, bias, windows, groups, out, multiply)
 
 
 def _by_products(
-    x: Held, weight: Array, bias: Array | None, windows: Sequence[Sliding], groups: int, out: Held
+    x: Held,
+    weight: Array,
+    bias: Array | None,
+    windows: Sequence[Sliding],
+    groups: int,
+    out: Held,
+    multiply: Multiply | None,
 ) -> None:
     """Convolve by products of the weight and of each window's elements, a column of a matrix for each window."""
     outputs, channels, *kernel = weight.shape
@@ -169,9 +202,14 @@ def _by_products(
     each = max(1, outputs, groups * rows.shape[2])
     for batch, *block in blocks((x.shape[0], *out.shape[2:]), WORKING_ELEMENTS // each):
         columns = np.moveaxis(seen(grouped[batch], windows, block, dtype), 0, 2 + len(kernel))
-        made = rows @ columns.reshape(groups, rows.shape[2], prod(columns.shape[2 + len(kernel) :]))
-        if bias is not None:
-            made += bias.reshape(groups, -1, 1)
+        matrices = columns.reshape(groups, rows.shape[2], prod(columns.shape[2 + len(kernel) :]))
+        starts = None if bias is None else bias.reshape(groups, -1, 1)
+        if multiply is not None:
+            made = multiply(rows, matrices, starts)
+        else:
+            made = rows @ matrices
+            if starts is not None:
+                made += starts
         places: Index = (batch, slice(None), *block)
         target = out[places]
         target[...] = made.reshape(outputs, target.shape[0], *target.shape[2:]).swapaxes(0, 1)

@@ -7,15 +7,18 @@ from math import prod
 import numpy as np
 
 from miltext.evaluation.operations.windows import WORKING_ELEMENTS, blocks
-from miltext.evaluation.rules import Array, Arrays, Held, Widen, rule
+from miltext.evaluation.rules import Array, Arrays, Held, Multiply, Widen, rule
 
 
 @rule("linear")
-def linear(x: Array, weight: Held, bias: Array | None, widen: Widen) -> Array:
+def linear(x: Array, weight: Held, bias: Array | None, widen: Widen, multiply: Multiply | None) -> Array:
     """Return the product of `x` and `weight` over their last axes, plus `bias`.
 
     The weight is widened by blocks of rows: a large fp16 weight is never converted to float32 as a whole.
     """
+    if multiply is not None:
+        made = multiply(x.reshape(-1, x.shape[-1]), weight.T, bias)
+        return made.reshape(*x.shape[:-1], len(weight))
     x, weight = in_order(x), in_order(weight)
     if x.dtype == weight.dtype or weight.size <= WORKING_ELEMENTS:
         made = _product(x, widen(weight).T)
@@ -32,23 +35,26 @@ def linear(x: Array, weight: Held, bias: Array | None, widen: Widen) -> Array:
 
 
 @rule("matmul")
-def matmul(x: Array, y: Array, transpose_x: bool, transpose_y: bool) -> Array:
+def matmul(x: Array, y: Array, transpose_x: bool, transpose_y: bool, multiply: Multiply | None) -> Array:
     """Return the products of matrices in the last two axes; the others broadcast, and a vector is one row or column."""
     if transpose_x and x.ndim > 1:
         x = x.swapaxes(-1, -2)
     if transpose_y and y.ndim > 1:
         y = y.swapaxes(-1, -2)
+    if multiply is not None:
+        return _multiplied(x, y, multiply)
     return _product(in_order(x), in_order(y))
 
 
 @rule("einsum")
-def einsum(values: Arrays) -> Array:
+def einsum(values: Arrays, multiply: Multiply | None) -> Array:
     """Return the product nchw,nwhu->nchu, or chw,whu->chu; n and h broadcast.
 
     coremltools and `check` allow no other equations, so the ranks determine which one it is.
     """
     x, y = values
-    made: Array = in_order(x.swapaxes(-3, -2)) @ in_order(y.swapaxes(-3, -2))
+    rows, columns = x.swapaxes(-3, -2), y.swapaxes(-3, -2)
+    made: Array = in_order(rows) @ in_order(columns) if multiply is None else multiply(rows, columns, None)
     return made.swapaxes(-3, -2)
 
 
@@ -87,6 +93,12 @@ def in_order(array: Array) -> Array:
     made, and not on their values alone.
     """
     return np.ascontiguousarray(array) if array.ndim else array
+
+
+def _multiplied(x: Array, y: Array, multiply: Multiply) -> Array:
+    """Return x @ y in a device's arithmetic; a vector is one row or column."""
+    made = multiply(x[None] if x.ndim == 1 else x, y[:, None] if y.ndim == 1 else y, None)
+    return np.squeeze(made, (-2,) * (x.ndim == 1) + (-1,) * (y.ndim == 1))
 
 
 def _product(x: Array, y: Array) -> Array:
