@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -16,6 +16,7 @@ import click
 from miltext.cli.as_json import format_options
 from miltext.cli.checked_paths import Input, Rules, inputs, option_codes, rules_of
 from miltext.cli.fixing_files import Fixing, is_text
+from miltext.cli.given_inputs import input_ranges
 from miltext.cli.habits import named_paths
 from miltext.cli.streams import FAILED, WRONG, fail, nested_option, open_whole, show, tell, write_json, write_text
 from miltext.diagnostics import MiltextError, codes, error
@@ -49,6 +50,7 @@ Examples:
   miltext check Model.mlmodelc --from Model.mlpackage   # its files, and whether that model is their source
   miltext check Model.mlmodelc --ignore MIL264   # a copy without its weights
   miltext check --weights-data Model.mlpackage   # also the numbers of its weights: NaN, infinity, zeros
+  miltext check --numbers Model.mlpackage --input-range x=-1:1   # sums and functions that leave the range of fp16
   miltext check .                            # every model and .mil below, except for sidecars
   miltext check --fix .                      # apply all certain suggestions to the .mil
   miltext check --diff --unsafe-fixes a.mil  # show what all suggestions would change
@@ -113,6 +115,19 @@ Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, o
 @click.option("--with-coremltools", "loader", is_flag=True, help="Also run coremltools' own loader.")
 @click.option(
     "--weights-data", is_flag=True, help="Also read the numbers of models' weights; for a text, those of --from."
+)
+@click.option(
+    "--numbers",
+    is_flag=True,
+    help="Also bound the numbers that fp16 computes: sums out of range, and functions that fail.",
+)
+@click.option(
+    "--input-range",
+    "input_ranges",
+    metavar="NAME=LOW:HIGH",
+    multiple=True,
+    callback=input_ranges,
+    help="The range of an input for --numbers, as in x=-1:1; may be repeated.  [that of the description]",
 )
 @click.option("--drafts/--no-drafts", default=None, help="Accept drafts, or report them as errors.  [--drafts]")
 @click.option(
@@ -188,15 +203,20 @@ def _check(
     original: str | None,
     nested: str | None,
     weights_data: bool,
+    numbers: bool,
+    input_ranges: Mapping[str, tuple[float, float]],
     unsafe_fixes: bool | None,
     **choices: Chosen,
 ) -> tuple[int, list[str]]:
     """Check the paths, report the findings, and return the exit status, and the written files."""
     rules = rules_of(unsafe=unsafe_fixes, **choices)
+    if input_ranges and not numbers:
+        raise click.UsageError("--input-range is for the bounds of numbers: add --numbers")
     checked = inputs(paths, rules)
     fixing = Fixing(diff=diff) if fix or diff else None
     beside = _original(original, nested, checked)
     run = CheckRun(rules, fixing, loader, prefer, beside, weights_data=weights_data)
+    run.ranges = input_ranges if numbers else None
     reports: list[Report] = []
     for each in checked:
         for report in run.reports(each):
@@ -287,7 +307,8 @@ class CheckRun:
     """A run of the command: its options, and the number of suggestions left that could be applied.
 
     `fixable` counts the suggestions that `--fix` would apply, `unsafe` further ones with `--unsafe-fixes`, and `around`
-    the reports about the surroundings of programs: in pipelines, and in the files of compiled models.
+    the reports about the surroundings of programs: in pipelines, and in the files of compiled models. `ranges` are
+    those of inputs if numbers are bounded, else None.
     """
 
     rules: Rules
@@ -296,6 +317,7 @@ class CheckRun:
     prefer: str
     original: Original | None
     weights_data: bool = False
+    ranges: Mapping[str, tuple[float, float]] | None = None
     fixable: int = 0
     unsafe: int = 0
     around: int = 0
@@ -398,7 +420,26 @@ class CheckRun:
 
         files = bundle_files(stage.model, self._source) if stage.place else ()
         yield from self._chosen((_named(Report(*each), stage) for each in files), name)
-        yield _named(self._checked(stage.model, name), stage)
+        checked = self._checked(stage.model, name)
+        yield _named(checked, stage)
+        if self.ranges is not None and not any(each.severity == "error" for each in checked.diagnostics):
+            yield from self._chosen([_named(self._of_numbers(stage.model), stage)], name)
+
+    def _of_numbers(self, model: Model) -> Report:
+        """Return the findings about the numbers that a program computes."""
+        from miltext.bounds.findings import number_findings
+        from miltext.bounds.intervals import Interval
+        from miltext.diagnostics.reports import Report
+        from miltext.evaluation.subjects import opened
+
+        subject = opened(model)
+        ranges = {name: Interval(*ends) for name, ends in (self.ranges or {}).items()}
+        try:
+            found, text = subject.located(number_findings(subject, ranges))
+        except MiltextError as error:
+            return _refused(error, model.name)
+        plain = [each._replace(notes=tuple(note._replace(span=None) for note in each.notes)) for each in found]
+        return Report(model.name, plain, text, printed=model.text is None)
 
     def _checked(self, model: Model, name: str) -> Report:
         from miltext.checking.fixing import is_fixable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -65,6 +66,23 @@ def _shapes(context: click.Context, option: click.Parameter, words: Sequence[str
         if not all(size.strip().isdecimal() for size in sizes.split(",")):
             raise click.BadParameter(f"{sizes!r} of {name!r} are not sizes: write them as in {name}=1,3,256,256.")
     return {name: tuple(map(int, sizes.split(","))) for name, sizes in named_sizes.items()}
+
+
+def input_ranges(
+    context: click.Context, option: click.Parameter, words: Sequence[str]
+) -> dict[str, tuple[float, float]]:
+    """Return the ranges of inputs by name: the callback of an option `NAME=LOW:HIGH`."""
+    found = {}
+    for name, word in named("LOW:HIGH")(context, option, words).items():
+        low, colon, high = word.partition(":")
+        try:
+            ends = float(low), float(high)
+        except ValueError:
+            ends = (math.nan, math.nan)
+        if not colon or not all(map(math.isfinite, ends)) or ends[0] > ends[1]:
+            raise click.BadParameter(f"{word!r} of {name!r} is not a range: write it as in {name}=-1:1.")
+        found[name] = ends
+    return found
 
 
 INPUT_OPTIONS = (

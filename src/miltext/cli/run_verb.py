@@ -14,6 +14,7 @@ from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.given_inputs import InputChoices, given_inputs, input_options, naming_options
 from miltext.cli.progress import Progress
 from miltext.cli.run_results import Result, ShownResults, check_pictures, targets, write
+from miltext.cli.sample_ranges import show_ranges
 from miltext.cli.streams import (
     OptionalNumbers,
     colored,
@@ -41,6 +42,7 @@ Examples:
   miltext run draft.mil --input x=[1,2,3] --all
   miltext run Model.mlpackage --random 0 --value relu_3 -o relu_3=relu_3.npy
   miltext run Model.mlpackage --random 0 --compute ane --explain
+  miltext run Model.mlpackage --ranges samples/
   miltext run Decoder.mlpackage --input token=7 --state kv.npz --state-out kv.npz
 \b
 Exit status: 0 the outputs were computed; 1 the program is wrong, a name is unknown, or an operation has
@@ -73,6 +75,12 @@ no result; 2 usage, inputs, files.
     is_flag=True,
     help="With --compute ane or cpu: list the operations computed as measured, and the others.",
 )
+@click.option(
+    "--ranges",
+    "samples",
+    metavar="DATA",
+    help="Instead: run the samples in an .npz, or a folder of them, and show the largest sums that their ranges allow.",
+)
 @click.option("--allow-nan", is_flag=True, help="Accept inputs with NaN and infinities.")
 @click.option("--state", metavar="FILE", help="An .npz file of the initial states.  [zeros]")
 @click.option("--state-out", metavar="FILE", help="Write the final states, perhaps to the same file.")
@@ -93,6 +101,7 @@ def command(
     outputs: tuple[str, ...],
     chip: str | None,
     explain: bool,
+    samples: str | None,
     **options: Carried,
 ) -> None:
     """Compute MODEL's outputs from its inputs, in numpy on any machine, and show a table of the outputs.
@@ -106,6 +115,8 @@ def command(
     """
     _refuse_undevised(options["compute"], chip, explain)
     given = InputChoices(**{name: options[name] for name in InputChoices._fields})
+    if samples is not None and (outputs or state or state_out or given.read or given.seed is not None or explain):
+        raise click.UsageError("--ranges runs its samples, and writes no values: leave out other inputs, and -o")
     files = targets(outputs, state_out)
     files.check([model, *given.read], state)
     if (as_json := asks_json()) and files.archive == "-":
@@ -118,6 +129,9 @@ def command(
         existing(options["weights"])
     chosen = {name: options[name] for name in ("function", "weights", "compute")}
     evaluator = Evaluator(load_model(model, nested), chip=chip or CHIPS[0], **chosen)
+    if samples is not None:
+        show_ranges(evaluator, samples, as_json=as_json)
+        return
     check_pictures(files, evaluator.features)
     wanted = evaluator.wanted([*options["values"], *files.single])
     states = {} if state is None else read_archive(Path(state))

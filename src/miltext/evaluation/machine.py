@@ -61,7 +61,7 @@ class Machine:
                 values = yield from self._flowing(step, scope)
             else:
                 with np.errstate(all="ignore"):
-                    values = self._values(step, scope)
+                    values = self.values(step, scope)
             scope.update(zip(step.outputs, values, strict=True))
             yield Made(step, values)
             for freed in step.frees:
@@ -76,7 +76,7 @@ class Machine:
     def _quietly(self, plan: Plan, scope: Scope, values: list[Any]) -> list[Any]:
         constants, steps = self._repeated.get(id(plan)) or ({}, plan.steps)
         scope = {**scope, **constants, **dict(zip(plan.inputs, values, strict=True))}
-        values_of, settle = self._values, self._settled.get
+        values_of, settle = self.values, self._settled.get
         for step in steps:
             if step.settled is not None:
                 values = step.settled
@@ -96,12 +96,12 @@ class Machine:
 
     def _stored(self, step: Step, scope: Scope) -> list[Any]:
         """Return the stored value of a const, and keep a mapped one, which takes no memory, for a loop."""
-        values = self._values(step, scope)
+        values = self.values(step, scope)
         if step.stored is not None and self.constants.keeps(step.stored.message):
             self._settled[id(step)] = values
         return values
 
-    def _values(self, step: Step, scope: Scope) -> list[Any]:
+    def values(self, step: Step, scope: Scope) -> list[Any]:
         """Return the values of an operation, with a fast path for values that need no rounding."""
         try:
             if step.stored is not None:

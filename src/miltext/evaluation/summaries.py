@@ -91,12 +91,12 @@ def type_of(value: Any, declared: Type) -> Type:
 # ---- for people
 
 
-def table(rows: Iterable[Sequence[str]]) -> list[str]:
+def table(rows: Iterable[Sequence[str]], headings: Sequence[str] = HEADINGS) -> list[str]:
     """Return the lines of a table with its headings. The last cell of a short row reaches over later columns."""
-    rows = [HEADINGS, *rows]
+    rows = [headings, *rows]
     widths = [
-        max([len(row[column]) for row in rows if len(row) > column + (len(row) < len(HEADINGS))], default=0)
-        for column in range(len(HEADINGS))
+        max([len(row[column]) for row in rows if len(row) > column + (len(row) < len(headings))], default=0)
+        for column in range(len(headings))
     ]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip() for row in rows]
 
