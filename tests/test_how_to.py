@@ -196,7 +196,19 @@ def upgraded(folder: Path) -> None:
     assert types(folder / "Upgraded.mlpackage") == [{"relu": "gelu"}.get(each, each) for each in ORIGINAL]
 
 
+def device_wrong(folder: Path) -> None:
+    x = np.linspace(-30, 30, 32, dtype=np.float16)[None]
+    made = {
+        (name, compute): miltext.run(folder / f"{name}.mil", {"x": x}, compute=compute)["soft"].astype(float)
+        for name in ("whole", "stable")
+        for compute in ("float32", "ane")
+    }
+    assert np.allclose(made["stable", "ane"], made["whole", "float32"], atol=0.02)
+    assert not np.allclose(made["whole", "ane"], made["whole", "float32"], atol=0.02)
+
+
 OUTCOMES: dict[str, Callable[[Path], None]] = {
+    "wrong-numbers-on-the-device": device_wrong,
     "find-wrong-numbers": overflow_found,
     "find-what-made-it-larger": larger,
     "see-what-an-upgrade-changed": upgraded,

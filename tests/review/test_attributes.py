@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 import make_advisories_page
 import make_json_schema
+import make_neural_engine_page
 import make_operations_page
 import make_ops
 import make_picture
@@ -33,6 +34,7 @@ MADE = (
     chart.PICTURE,
     make_advisories_page.PAGE,
     make_json_schema.SCHEMA,
+    make_neural_engine_page.PAGE,
     make_operations_page.PAGE,
     make_ops.TABLE,
     make_picture.PICTURE,

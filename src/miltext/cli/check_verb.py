@@ -50,7 +50,7 @@ Examples:
   miltext check Model.mlmodelc --from Model.mlpackage   # its files, and whether that model is their source
   miltext check Model.mlmodelc --ignore MIL264   # a copy without its weights
   miltext check --weights-data Model.mlpackage   # also the numbers of its weights: NaN, infinity, zeros
-  miltext check --numbers Model.mlpackage --input-range x=-1:1   # sums and functions that leave the range of fp16
+  miltext check --numbers Model.mlpackage --input-range image=0:1   # sums and functions that leave the range of fp16
   miltext check .                            # every model and .mil below, except for sidecars
   miltext check --fix .                      # apply all certain suggestions to the .mil
   miltext check --diff --unsafe-fixes a.mil  # show what all suggestions would change

@@ -191,6 +191,7 @@ WORDS: dict[str, Source] = {
     **dict.fromkeys(("archive", "state", "state_out", "against"), files(".npz")),
     "weights": files(*BUILT, ".bin"),
     **dict.fromkeys(("run weights", "compare weights"), FOLDERS),
+    "run samples": ANY,
     **dict.fromkeys(("reduce line", "textconv file", "textconv keep", "difftool old", "difftool new"), ANY),
     "mergetool file": files(*MODELS),
     "resolve": _resolving,
@@ -212,7 +213,7 @@ WORDS: dict[str, Source] = {
     "function": in_model("functions"),
     "nested": in_model("stages"),
     "words": in_model("inputs", "=", ARRAYS),
-    **dict.fromkeys(("reshape words", "ranges", "shapes"), in_model("inputs", "=", nothing)),
+    **dict.fromkeys(("reshape words", "ranges", "shapes", "input_ranges"), in_model("inputs", "=", nothing)),
     # words that only the user knows
     **dict.fromkeys(("rename new", "place", "weights_as", "coremlc_version", "coremlc_mil_version"), nothing),
     **dict.fromkeys(("mergedriver path", "mergedriver labels"), nothing),

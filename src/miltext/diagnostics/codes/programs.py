@@ -243,19 +243,6 @@ UNKNOWN_COMPARED_VALUE = code(
     "MIL844", "unknown value to compare with", ERROR, "save the arrays under the names that `miltext print` shows"
 )
 
-# ---- ranges of numbers
-
-OUT_OF_RANGE = code(
-    "MIL850",
-    "sum or result out of range",
-    WARNING,
-    "scale the inputs or the weights, and the result afterwards, or give the smaller range that the inputs really have",
-)
-FAILS_IN_HALF = code(
-    "MIL851", "function that fails in fp16", WARNING, "write the function in the way that the message shows"
-)
-UNKNOWN_RANGE = code("MIL852", "unknown range of an input", NOTE, "give the range of the input")
-
 # ---- comparing revisions of git
 
 UNKNOWN_REVISION = code(
@@ -270,6 +257,19 @@ FILE_IN_NO_REVISION = code(
     ERROR,
     "name a file or folder of one of the revisions; for a submodule, run the command in its folder",
 )
+
+# ---- ranges of numbers
+
+OUT_OF_RANGE = code(
+    "MIL850",
+    "sum or result out of range",
+    WARNING,
+    "scale the inputs or the weights, and the result afterwards, or give the smaller range that the inputs really have",
+)
+FAILS_IN_HALF = code(
+    "MIL851", "function that fails in fp16", WARNING, "write the function in the way that the message shows"
+)
+UNKNOWN_RANGE = code("MIL852", "unknown range of an input", NOTE, "give the range of the input")
 
 # ---- conflicts that git left
 

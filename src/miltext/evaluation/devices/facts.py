@@ -172,7 +172,7 @@ GAPS = (
     Gap(
         (),
         "the chips M1 to M3; an earlier paper says that M1 sums groups of four in fp16, and flushes subnormal numbers",
-        "`--chip` takes the measured chips",
+        "only the measured chips can be chosen",
     ),
     Gap(
         (),

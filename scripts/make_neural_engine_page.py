@@ -1,0 +1,92 @@
+"""Make docs/neural-engine.md, what is known of the Neural Engine, from the tables; `--check` fails if it is stale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from generated import settle
+
+from miltext.evaluation.devices.facts import FACTS, FORGE, GAPS, MEASURED, RECIPE, STUDY, SYSTEM, Fact
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "neural-engine.md"
+
+INTRODUCTION = f"""# What is known of the Neural Engine
+
+`scripts/make_neural_engine_page.py` makes this page from the tables of facts in miltext. Others published the
+measurements; none comes from Apple. `miltext run --compute ane` and `--compute cpu` compute [with these
+rules](evaluation.md#the-arithmetic-of-devices), and `--explain` lists the operations of a model that they cover.
+
+- **[The study]({STUDY})**
+  measured one M4 and one M6, with {SYSTEM}. Sources without a link are files of its folder `data/06_numerics`.
+- **[ANEForge]({FORGE})** measured an M5: a product of matrices of K equal terms
+  becomes infinite between 32758.8 and 32760.8, for K from 4 to 128. The rules below give the same number.
+- The M4 and the M6 gave the same bits in 108 of 108 sums. Where a rule names one of the two chips, the other was not
+  measured.
+"""
+
+CERTAINTIES = {
+    MEASURED: "bit for bit",
+    RECIPE: "a recipe for the largest error; its bits are not proven",
+}
+"""The words for a certainty; those of a report are its own."""
+
+
+def main() -> None:
+    """Write the page, or compare it with the file."""
+    settle(__doc__, [(PAGE, page())])
+
+
+def page() -> str:
+    """Return the page."""
+    return "\n".join([INTRODUCTION, *(f"{section}\n" for section in sections())]).rstrip() + "\n"
+
+
+def sections() -> Iterator[str]:
+    """Yield the sections of the page; a further table of facts is a further section."""
+    yield "## What it computes\n\n" + facts(fact for fact in FACTS if fact.device == "ane")
+    yield "## What Core ML computes on the CPU\n\n" + facts(fact for fact in FACTS if fact.device == "cpu")
+    yield "## What is not known of its arithmetic\n\n" + table(
+        ("operations", "what is not known", "what miltext does"),
+        ([spelled(gap.operations), gap.what, gap.instead] for gap in GAPS),
+    )
+
+
+def facts(chosen: Iterable[Fact]) -> str:
+    """Return the table of facts."""
+    return table(
+        ("operations", "rule", "chips", "certainty", "cases that decide", "source"),
+        (
+            [
+                spelled(fact.operations),
+                fact.rule,
+                ", ".join(fact.chips),
+                CERTAINTIES.get(fact.certainty, "the threshold of a report"),
+                fact.needs,
+                linked(fact.source),
+            ]
+            for fact in chosen
+        ),
+    )
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown."""
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def spelled(operations: Sequence[str]) -> str:
+    """Return the names of operations; a row without any is about all."""
+    return ", ".join(f"`{name}`" for name in operations) or "all"
+
+
+def linked(source: str) -> str:
+    """Return a source, with a link if it is an address."""
+    if not source.startswith("https://"):
+        return source
+    return f"[{source.removeprefix('https://github.com/').replace('/issues/', ' #')}]({source})"
+
+
+if __name__ == "__main__":
+    main()
