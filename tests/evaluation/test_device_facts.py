@@ -8,7 +8,6 @@ import pytest
 from conftest import ROOT
 
 import miltext
-from miltext.evaluation import operations  # noqa: F401  # importing it enters the rules
 from miltext.evaluation.devices.curves import CURVES
 from miltext.evaluation.devices.engine_rules import ENGINE
 from miltext.evaluation.devices.facts import FACTS, GAPS, MEASURED, PRODUCTS, facts_of
@@ -33,6 +32,7 @@ def test_the_page_is_made_of_the_table() -> None:
 def test_each_rule_of_the_engine_has_a_fact() -> None:
     without = {name for name in ENGINE if not facts_of("ane", name)}
     assert without == {"square"}  # computed as a mul
+    assert miltext.Evaluator.__name__  # importing it enters the rules
     named = {name for fact in FACTS for name in fact.operations} | {name for gap in GAPS for name in gap.operations}
     assert named <= RULES.keys()
     assert CURVES.keys() <= named
@@ -62,9 +62,9 @@ BIAS = "tensor<fp16, [1]>([1])"
 @pytest.mark.parametrize(
     ("operation", "compute", "chip", "certainty", "reason"),
     [
-        (f"y = conv(x = x, weight = {ONE});", "ane", "M4", "measured", ""),
+        (f"y = conv(x = x, weight = {ONE});", "ane", "M4", "assumed", "products below 2^-15, infinities and a bias"),
+        (f"y = conv(x = x, weight = {ONE});", "ane", "M6", "measured", ""),
         (f"y = conv(x = x, weight = {ONE});", "cpu", "M4", "measured", ""),
-        (f"y = conv(x = x, weight = {ONE}, bias = {BIAS});", "ane", "M4", "assumed", "a bias was measured on an M6"),
         (f"y = conv(x = x, weight = {ONE}, bias = {BIAS});", "ane", "M6", "measured", ""),
         (f"y = conv(x = x, weight = {THREE});", "ane", "M6", "assumed", "Winograd"),
         ("y = conv(x = z, weight = wide);", "ane", "M6", "assumed", "more than 64 terms"),
@@ -86,6 +86,27 @@ def test_how_certain_an_operation_is(operation: str, compute: str, chip: str, ce
     assert found == certainty
     assert reason in why
     assert bool(why) == (certainty != "measured")
+
+
+@pytest.mark.parametrize(
+    ("scale", "bias", "chip", "reasons"),
+    [
+        ("fp16(0.5)", "", "M6", []),
+        ("fp16(0.5)", "", "M4", ["int8 was measured on an M6"]),
+        ("tensor<fp16, [2]>([1, 2])", "", "M6", ["a scale for each channel was not measured"]),
+        ("fp16(0.5)", ", bias = tensor<fp16, [2]>([1, 2])", "M6", ["a bias after int8 was not measured"]),
+    ],
+)
+def test_int8_is_measured_as_far_as_it_was(scale: str, bias: str, chip: str, reasons: list[str]) -> None:
+    data = f"tensor<int8, [2, 4, 1, 1]>({[[[[1]]] * 4] * 2})"
+    zeros = "tensor<int8, [2]>([0, 0])" if "tensor" in scale else "int8(0)"
+    operations = f"""q = quantize(input = x, scale = fp16(1), output_dtype = "int8");
+        d = dequantize(input = q, scale = fp16(1));
+        w = constexpr_affine_dequantize()[quantized_data = {data}, zero_point = {zeros}, scale = {scale}, axis = 0];
+        y = conv(x = d, weight = w{bias});"""
+    certainty, reason = standings(operations, chip=chip)["y"]
+    assert reason == "; ".join(reasons)
+    assert certainty == ("assumed" if reasons else "measured")
 
 
 def test_many_operations_of_a_kind_are_one_line() -> None:

@@ -10,8 +10,7 @@ from miltext.bounds.advice import advice
 from miltext.bounds.ranging import Bound, Ranging, input_ranges
 from miltext.bounds.sums import ENGINE_LIMIT, HALF_LIMIT, limit_of
 from miltext.checking.findings import Finding, Remark, named
-from miltext.diagnostics import MiltextError, codes, error
-from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.diagnostics import codes
 from miltext.evaluation.evaluator import Evaluator
 from miltext.schema.paths import Key
 from miltext.schema.types import TensorType
@@ -24,21 +23,11 @@ if TYPE_CHECKING:
 def number_findings(subject: Subject, given: Mapping[str, Interval]) -> list[Finding]:
     """Return the findings about the numbers of all functions of a program, with the `given` ranges of inputs.
 
-    Raise MiltextError for a program that cannot be run, and for the range of an unknown input (MIL837).
+    Ranges of other inputs are left out: they may be those of other models. Raise MiltextError for a program that cannot
+    be run.
     """
     evaluators = [Evaluator(subject, function, check=False) for function in subject.graph.functions]
-    _refuse_unknown(evaluators, given)
     return [finding for evaluator in evaluators for finding in _of_function(evaluator, given)]
-
-
-def _refuse_unknown(evaluators: list[Evaluator], given: Mapping[str, Interval]) -> None:
-    known = {name for evaluator in evaluators for name in evaluator.inputs}
-    unknown = [
-        error(codes.UNKNOWN_RUN_NAME, f"there is no input {named(name)}{did_you_mean(nearest(name, known))}")
-        for name in sorted(given.keys() - known)
-    ]
-    if unknown:
-        raise MiltextError(unknown)
 
 
 def _of_function(evaluator: Evaluator, given: Mapping[str, Interval]) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -223,6 +223,7 @@ def _check(
             reports.append(report)
             if form == "text":
                 _show(report, diff=diff, err=fix and each.name == "-")
+    run.refuse_unused_ranges()
     if form != "text":
         write_text("-", [_for_machines(form, reports)])
     else:
@@ -308,7 +309,7 @@ class CheckRun:
 
     `fixable` counts the suggestions that `--fix` would apply, `unsafe` further ones with `--unsafe-fixes`, and `around`
     the reports about the surroundings of programs: in pipelines, and in the files of compiled models. `ranges` are
-    those of inputs if numbers are bounded, else None.
+    those of inputs if numbers are bounded, else None, and `bounded` the inputs of programs whose numbers were bounded.
     """
 
     rules: Rules
@@ -318,6 +319,7 @@ class CheckRun:
     original: Original | None
     weights_data: bool = False
     ranges: Mapping[str, tuple[float, float]] | None = None
+    bounded: set[str] = field(default_factory=set)
     fixable: int = 0
     unsafe: int = 0
     around: int = 0
@@ -433,6 +435,7 @@ class CheckRun:
         from miltext.evaluation.subjects import opened
 
         subject = opened(model)
+        self.bounded.update(each.name for function in subject.graph.functions.values() for each in function.inputs)
         ranges = {name: Interval(*ends) for name, ends in (self.ranges or {}).items()}
         try:
             found, text = subject.located(number_findings(subject, ranges))
@@ -481,6 +484,12 @@ class CheckRun:
                 fail(f"{error.diagnostics[0].message}: {error.diagnostics[0].notes[0].message}")
             raise
         return Checked(found if built is None else built.added(found), text)
+
+    def refuse_unused_ranges(self) -> None:
+        """End the command with an error if a range is that of no input, in spite of bounded programs."""
+        unused = sorted((self.ranges or {}).keys() - self.bounded)
+        if unused and self.bounded:
+            fail(f"--input-range {unused[0]}: no program has this input; there are {', '.join(sorted(self.bounded))}")
 
     # ---- the end
 

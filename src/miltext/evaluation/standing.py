@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.checking.inference.operands import count
 from miltext.evaluation.devices.facts import MEASURED, PRODUCTS, RECIPE, facts_of
 from miltext.evaluation.planning import steps_of
+from miltext.ir.parts import Value
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
-    from miltext.checking.inference.reading import StatedGraph
+    from miltext.checking.inference.reading import Binding, StatedGraph
     from miltext.diagnostics.dynamic import Json
     from miltext.evaluation.planning import Plan, Step
+    from miltext.schema.types import Dimension
 
 MOST_TERMS = 64
 """The number of terms in the longest sum that was measured in fp16."""
@@ -109,6 +112,8 @@ def _doubts_of_sum(step: Step, graph: StatedGraph, compute: str, chip: str) -> I
     if is_integer:
         if bound.get("bias"):
             yield "a bias after int8 was not measured"
+        if _scales(bound, graph) != 1:
+            yield "a scale for each channel was not measured"
         if chip == "M4":
             yield "int8 was measured on an M6"
         return
@@ -117,8 +122,19 @@ def _doubts_of_sum(step: Step, graph: StatedGraph, compute: str, chip: str) -> I
         yield "kernels larger than 1 were not measured, and may run as Winograd"
     if len(terms) < len(sizes) - 1 or prod(terms) > MOST_TERMS:
         yield f"sums of more than {MOST_TERMS} terms were not measured, and may take several passes"
-    if compute == "ane" and chip == "M4" and bound.get("bias"):
-        yield "a bias was measured on an M6"
+    if compute == "ane" and chip == "M4":
+        yield "products below 2^-15, infinities and a bias were measured on an M6"
+
+
+def _scales(bound: Mapping[str, Sequence[Binding]], graph: StatedGraph) -> Dimension:
+    """Return the number of scales of a quantized weight."""
+    weight = bound["weight"][0]
+    maker = weight.maker if isinstance(weight, Value) else None
+    if maker is None:
+        return None
+    scale = graph.attributes[maker].get("scale") or graph.inputs[maker]["scale"][0]
+    declared = graph.bound_type(scale)
+    return count(declared.shape) if isinstance(declared, TensorType) else None
 
 
 def summary(found: Sequence[Standing], compute: str, chip: str) -> str:
