@@ -273,8 +273,8 @@ def test_two_runs_step_by_step_do_not_meet() -> None:
     np.testing.assert_array_equal(last, [np.maximum(X, 0), np.maximum(-X, 0)])
 
 
-def test_how_numbers_are_computed_is_one_of_two_words() -> None:
-    with pytest.raises(ValueError, match="compute is one of float32, native, not 'fp16'"):
+def test_how_numbers_are_computed_is_one_of_four_words() -> None:
+    with pytest.raises(ValueError, match="compute is one of float32, native, ane, cpu, not 'fp16'"):
         run(DRAFT, {"x": X}, compute="fp16")
 
 

@@ -38,6 +38,9 @@ LIMIT, SMALL_LIMIT = 32768.0, 32.0
 A product of 32 or more would be moved by half a step in float32, with its weight.
 """
 
+WORTH_LOOPING = 1 << 12
+"""The least number of sums for which a loop over the terms is faster than several terms at once."""
+
 AWAY = 1 + 2.0**-30
 """The factor that moves a weight in float64: a product with it is exact."""
 
@@ -56,7 +59,7 @@ def engine_sums(rows: Array, columns: Array, starts: Array) -> Array:
     total = start.astype(np.float64) * AWAY + OFFSET  # a bias is rounded as a product is
     if not _never_overflows(weights, inputs, start):
         total = terms.added_with_overflow(total)
-    elif 2 * total.size > AT_ONCE and np.mean(terms.bounds) < SMALL_LIMIT / 8:
+    elif total.size >= WORTH_LOOPING and np.mean(terms.bounds) < SMALL_LIMIT / 8:
         total = terms.added_in_parts(total)
     else:
         total = terms.added(total)
@@ -130,7 +133,7 @@ class _Terms:
         """Yield the terms of some k at a time, [k, M, N], in float64."""
         moved = np.multiply(self.weights, AWAY, dtype=np.float64)
         inputs = self.inputs.astype(np.float64)
-        step = max(1, AT_ONCE // max(1, total.size))
+        step = 1 if total.size >= WORTH_LOOPING else AT_ONCE // max(1, total.size)
         made = np.empty((step, *total.shape))
         for first in range(0, len(inputs), step):
             if step == 1:
