@@ -100,7 +100,7 @@ def test_each_commit_has_a_line(repository: Path) -> None:
         "spaces | no difference",
         "retrained | 1 weight changed",
         "author | metadata only",
-        "tanh | 1 operation changed",
+        "tanh | +1 tanh, -1 relu",
         "first | first version: 27 operations, 684 B",
     ]
 
@@ -146,7 +146,7 @@ def test_a_renamed_package_is_followed(repository: Path, unlike: bool) -> None:
     assert log(repository, "N.mlpackage") == [
         "four | 1 weight changed",
         f"three | renamed from `M.mlpackage`{more}",
-        "two | 1 operation changed",
+        "two | +1 tanh, -1 relu",
         "one | first version: 27 operations, 684 B",
     ]
     assert log(repository, "M.mlpackage", "-n", 1) == ["three | renamed to `N.mlpackage`"]
@@ -167,7 +167,7 @@ def test_a_text_renamed_twice_and_a_name_that_is_used_again(repository: Path) ->
     write_text(repository / "folder" / "c.mil", ALONE.replace("add", "sub"))
     commit(repository, "four")
     assert log(repository / "folder", "c.mil") == [
-        "four | 1 operation changed",
+        "four | +1 sub, -1 add",
         "three | renamed from `../b.mil`",
         "two | renamed from `../a.mil`",
         "one | first version: 2 operations, 0 B",
@@ -257,7 +257,7 @@ def test_pointers_of_git_lfs(repository: Path) -> None:
     commit(repository, "three")
     first, second, third = log(repository, "M.mlpackage")
     assert first == "three | model not here: git-lfs has not fetched it"
-    assert second == "two | 1 operation changed, weights not here"
+    assert second == "two | +1 tanh, -1 relu, weights not here"
     assert third == "one | first version: 27 operations, 684 B"
 
 
@@ -327,9 +327,9 @@ def test_merges(repository: Path) -> None:
     (repository / "other").write_text("")
     commit(repository, "on main")
     git(repository, "merge", "-q", "--no-ff", "-m", "plain merge", "topic")
-    assert log(repository, "m.mil") == ["on topic | 1 operation changed", "one | first version: 2 operations, 0 B"]
+    assert log(repository, "m.mil") == ["on topic | +1 sub, -1 add", "one | first version: 2 operations, 0 B"]
     assert log(repository, "m.mil", "--first-parent") == [
-        "plain merge | 1 operation changed",
+        "plain merge | +1 sub, -1 add",
         "one | first version: 2 operations, 0 B",
     ]
     git(repository, "switch", "-qc", "other", "HEAD^")
@@ -340,8 +340,8 @@ def test_merges(repository: Path) -> None:
     write_text(repository / "m.mil", ALONE.replace("add", "real_div"))
     commit(repository, "real merge")
     found = log(repository, "m.mil")
-    assert found[0] == "real merge | 1 operation changed"
-    assert sorted(found[1:3]) == ["on other | 1 operation changed", "on topic | 1 operation changed"]
+    assert found[0] == "real merge | +1 real_div, -1 sub"
+    assert sorted(found[1:3]) == ["on other | +1 sub, -1 add", "on topic | +1 sub, -1 add"]
 
 
 def test_a_branch_that_still_has_the_old_name(repository: Path) -> None:
@@ -386,7 +386,7 @@ def test_a_shallow_clone(repository: Path, tmp_path: Path) -> None:
         commit(repository, tag)
     git(tmp_path, "clone", "-q", "--depth", "2", repository.as_uri(), "clone")
     assert log(tmp_path / "clone", "m.mil") == [
-        "three | 1 operation changed",
+        "three | +1 mul, -1 sub",
         "two | the clone begins here: 2 operations, 0 B",
     ]
 
@@ -486,7 +486,7 @@ def test_an_object_that_is_gone(repository: Path) -> None:
     blob = git(repository, "rev-parse", "one:m.mil").strip()
     (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     third, *others = log(repository, "m.mil")
-    assert third == "three | 1 operation changed"
+    assert third == "three | +1 mul, -1 sub"
     assert len(others) == 2
     assert all(re.match(r"\w+ \| not readable: error\[MIL845\]: git refuses: ", line) for line in others)
 
