@@ -341,7 +341,7 @@ def test_merges(repository: Path) -> None:
     commit(repository, "real merge")
     found = log(repository, "m.mil")
     assert found[0] == "real merge | +1 real_div, -1 sub"
-    assert sorted(found[1:3]) == ["on other | +1 sub, -1 add", "on topic | +1 sub, -1 add"]
+    assert sorted(found[1:3]) == ["on other | +1 mul, -1 add", "on topic | +1 sub, -1 add"]
 
 
 def test_a_branch_that_still_has_the_old_name(repository: Path) -> None:
