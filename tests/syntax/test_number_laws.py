@@ -188,16 +188,22 @@ def texts(place: str, number: str) -> list[str]:
     return [fill(PLACES[place], *literal) for literal in literals]
 
 
+def tried(numbers: list[str], place: str) -> list[str]:
+    """The numbers to try in a place: all in the first four, a third of them elsewhere, others in the next place."""
+    at = [*PLACES].index(place)
+    return numbers if at < 4 else numbers[at % 3 :: 3]
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_a_number_of_the_grammar(place: str) -> None:
-    for number in GOOD:
+    for number in tried(GOOD, place):
         for text in texts(place, number):
             agree(text)
 
 
 @pytest.mark.parametrize("place", PLACES)
 def test_what_is_no_number(place: str) -> None:
-    for number in BAD:
+    for number in tried(BAD, place):
         for text in texts(place, number):
             assert not any(agree(text)), text
 
