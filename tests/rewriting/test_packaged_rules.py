@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from miltext.rewriting.packaged import library, rules_of
-from miltext.rewriting.rule_files import Rule
+from miltext.rewriting.rule_files import RewriteRule
 from miltext.rewriting.trying import try_rule
 
 RULES = [rule for file in library().values() for rule in file.rules]
@@ -18,7 +18,7 @@ def test_there_are_enough_and_their_names_differ() -> None:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_a_rule_is_proven(rule: Rule) -> None:
+def test_a_rule_is_proven(rule: RewriteRule) -> None:
     made = try_rule(rule)
     assert made.failures == []
     assert made.examples
@@ -28,7 +28,7 @@ def test_a_rule_is_proven(rule: Rule) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_a_rule_states_its_facts(rule: Rule) -> None:
+def test_a_rule_states_its_facts(rule: RewriteRule) -> None:
     assert rule.replacement is not None
     assert rule.source
     assert rule.purpose

@@ -10,7 +10,7 @@ from miltext.advisories.table import advisories
 from miltext.checking.findings import Finding
 from miltext.ir.graph import Graph
 from miltext.ir.parts import Op
-from miltext.rewriting.operands import Contents
+from miltext.rewriting.operands import ConstantContents
 from miltext.rewriting.sites import Finder
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ def further(choice: str | None) -> Further | None:
 
 def advise(chosen: tuple[Advisory, ...], program: Program, folder: Path | None) -> list[Finding]:
     """Return the findings about a program; its weight files are in the folder."""
-    contents = Contents(folder)
+    contents = ConstantContents(folder)
     return [each for function in Graph(program).functions.values() for each in _in_function(chosen, function, contents)]
 
 
-def _in_function(chosen: tuple[Advisory, ...], function: Function, contents: Contents) -> Iterator[Finding]:
+def _in_function(chosen: tuple[Advisory, ...], function: Function, contents: ConstantContents) -> Iterator[Finding]:
     found = [
         (op, advisory)
         for opset, block in function.blocks.items()
@@ -54,7 +54,7 @@ def _in_function(chosen: tuple[Advisory, ...], function: Function, contents: Con
 
 
 def _in_block(
-    chosen: tuple[Advisory, ...], block: Block, opset: str, contents: Contents
+    chosen: tuple[Advisory, ...], block: Block, opset: str, contents: ConstantContents
 ) -> Iterator[tuple[Op, Advisory]]:
     by_type = defaultdict(list)
     for op in block.walk():

@@ -13,7 +13,7 @@ from miltext.rewriting.rule_files import EXAMPLE, KEEP, RuleFile
 
 if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Record
-    from miltext.rewriting.rule_files import Rule
+    from miltext.rewriting.rule_files import RewriteRule
 
 CONSEQUENCES = {
     "wrong": codes.WRONG_NUMBERS,
@@ -44,7 +44,7 @@ class Advisory(NamedTuple):
     """A known fault. `operation` is the operation that findings are about; `fix` is a packaged rule, or empty."""
 
     name: str
-    rule: Rule
+    rule: RewriteRule
     code: str
     operation: str
     happens: str
@@ -98,7 +98,7 @@ def table_file() -> RuleFile:
     return RuleFile(PATH.read_text(encoding="utf-8"), PATH.name)
 
 
-def _advisory(rule: Rule) -> Advisory:
+def _advisory(rule: RewriteRule) -> Advisory:
     facts = rule.advice
     assert facts["seen"] in SEEN
     return Advisory(

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from miltext.diagnostics.dynamic import Record
     from miltext.models.model import Model
-    from miltext.rewriting.finding import Found
-    from miltext.rewriting.rule_files import Rule
+    from miltext.rewriting.finding import FoundMatch
+    from miltext.rewriting.rule_files import RewriteRule
 
 EPILOG = """\b
 Examples:
@@ -51,7 +51,7 @@ def command(pattern: str, paths: tuple[str, ...], is_count: bool, nested: str | 
 
     rules = patterns(packaged_rules(pattern))
     names = named_paths(paths, "models to look in")
-    found: list[tuple[str, str | None, Found]] = []
+    found: list[tuple[str, str | None, FoundMatch]] = []
     counts: dict[str, int] = {}
     is_wrong = False
     for each in inputs(names, rules_of(None, True)):
@@ -71,7 +71,7 @@ def command(pattern: str, paths: tuple[str, ...], is_count: bool, nested: str | 
         sys.exit(WRONG)
 
 
-def _found(whole: Model, rules: list[Rule], nested: str | None) -> Iterator[tuple[str | None, Found]]:
+def _found(whole: Model, rules: list[RewriteRule], nested: str | None) -> Iterator[tuple[str | None, FoundMatch]]:
     """Yield the matches in the chosen ML Program, or in each one, with its place in a pipeline."""
     from miltext.evaluation.subjects import opened
     from miltext.rewriting.finding import found_in
@@ -85,7 +85,7 @@ def _found(whole: Model, rules: list[Rule], nested: str | None) -> Iterator[tupl
             yield place or None, match
 
 
-def _tell(found: list[tuple[str, str | None, Found]], counts: dict[str, int], is_count: bool) -> None:
+def _tell(found: list[tuple[str, str | None, FoundMatch]], counts: dict[str, int], is_count: bool) -> None:
     """Show the matches, or their numbers."""
     if asks_json():
         write_json({"matches": [] if is_count else [_record(*each) for each in found], "counts": counts})
@@ -95,11 +95,11 @@ def _tell(found: list[tuple[str, str | None, Found]], counts: dict[str, int], is
         write_text("-", [_line(*each) for each in found])
 
 
-def _record(name: str, place: str | None, match: Found) -> Record:
+def _record(name: str, place: str | None, match: FoundMatch) -> Record:
     return {"path": name, "model": place, **match._asdict(), "values": [*match.values]}
 
 
-def _line(name: str, place: str | None, match: Found) -> str:
+def _line(name: str, place: str | None, match: FoundMatch) -> str:
     names = ", ".join(f"{key} = {value}" for key, value in match.names.items())
     where = f"{name}, model {place}" if place else name
     return f"{where}: {match.function}/{match.value}: {match.rule}{f' ({names})' if names else ''}\n"

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from miltext.evaluation.features import Feature
     from miltext.evaluation.planning import Step
     from miltext.evaluation.rules import Array
-    from miltext.evaluation.standing import Standing
+    from miltext.evaluation.standing import OpStanding
     from miltext.ir.functions import Function
 
 HIDDEN = "name an output of an operation, or an input; `miltext print` shows them all"
@@ -175,7 +175,7 @@ class Evaluator:
             Intake("state", wrapped, self.inputs, {}),
         )
 
-    def standings(self) -> list[Standing]:
+    def standings(self) -> list[OpStanding]:
         """Return how certain the arithmetic of each operation is on the device; none unless `compute` is a device."""
         if self.compute not in DEVICES:
             return []

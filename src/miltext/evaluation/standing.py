@@ -33,7 +33,7 @@ SHOWN_NAMES = 3
 """The number of names shown for operations with one standing."""
 
 
-class Standing(NamedTuple):
+class OpStanding(NamedTuple):
     """The certainty of an operation's arithmetic: `measured`, `assumed` or `none`; the reason, and the sources."""
 
     name: str
@@ -47,15 +47,15 @@ class Standing(NamedTuple):
         return {**self._asdict(), "sources": list(self.sources)}
 
 
-def standings(plan: Plan, graph: StatedGraph, compute: str, chip: str) -> list[Standing]:
+def standings(plan: Plan, graph: StatedGraph, compute: str, chip: str) -> list[OpStanding]:
     """Return the standing of each operation of a plan that is not a constant, including those of inner blocks."""
     return [_standing(step, graph, compute, chip) for step in steps_of(plan) if step.operation.type != "const"]
 
 
-def _standing(step: Step, graph: StatedGraph, compute: str, chip: str) -> Standing:
+def _standing(step: Step, graph: StatedGraph, compute: str, chip: str) -> OpStanding:
     name, op_type = (step.names or [""])[0], step.operation.type
     if op_type != "quantize" and (not _is_float(step) or _moves(step)):
-        return Standing(name, op_type, "none", "moves elements, or does not compute floats")
+        return OpStanding(name, op_type, "none", "moves elements, or does not compute floats")
     facts = facts_of(compute, op_type)
     if step.is_own:
         reasons = list(_doubts(step, graph, compute, chip))
@@ -64,7 +64,7 @@ def _standing(step: Step, graph: StatedGraph, compute: str, chip: str) -> Standi
     else:
         reasons = [_unknown(step)]
     sources = tuple(dict.fromkeys(fact.source for fact in facts))
-    return Standing(name, op_type, "assumed" if reasons else "measured", "; ".join(reasons), sources)
+    return OpStanding(name, op_type, "assumed" if reasons else "measured", "; ".join(reasons), sources)
 
 
 def _is_float(step: Step) -> bool:
@@ -137,14 +137,14 @@ def _scales(bound: Mapping[str, Sequence[Binding]], graph: StatedGraph) -> Dimen
     return count(declared.shape) if isinstance(declared, TensorType) else None
 
 
-def summary(found: Sequence[Standing], compute: str, chip: str) -> str:
+def summary(found: Sequence[OpStanding], compute: str, chip: str) -> str:
     """Return a line about the standings of a program."""
     device = f"the Neural Engine of an {chip}" if compute == "ane" else "Core ML's CPU"
     counts = Counter(each.certainty for each in found)
     return f"computed as on {device}: {counts['measured']} operations as measured, {counts['assumed']} assumed"
 
 
-def lines(found: Sequence[Standing]) -> Iterator[str]:
+def lines(found: Sequence[OpStanding]) -> Iterator[str]:
     """Yield a line for each kind of operation and reason, with some of the names."""
     groups: dict[tuple[str, str, str], list[str]] = {}
     for each in found:

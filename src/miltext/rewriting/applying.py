@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from miltext.ir.functions import Function
     from miltext.ir.parts import Block, Operand
     from miltext.rewriting.instances import Instance
-    from miltext.rewriting.operands import Contents
-    from miltext.rewriting.rule_files import Replacement
+    from miltext.rewriting.operands import ConstantContents
+    from miltext.rewriting.rule_files import RuleReplacement
     from miltext.rewriting.sites import AnySite, Site
     from miltext.schema import proto
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Replacing:
     """Replaces sites in a graph; equal computed constants of one source become one constant."""
 
-    def __init__(self, contents: Contents) -> None:
+    def __init__(self, contents: ConstantContents) -> None:
         self._contents = contents
         self._shared: dict[tuple[object, ...], Value] = {}
 
@@ -55,7 +55,7 @@ class Replacing:
     def _output(self, site: Site, value: Value) -> Value:
         return site.root.outputs[site.rule.pattern.root.outputs.index(value)]
 
-    def _arguments(self, site: Site, replacement: Replacement) -> dict[str, Argument | None]:
+    def _arguments(self, site: Site, replacement: RuleReplacement) -> dict[str, Argument | None]:
         """Return the arguments of a replacement. Raise NoInstance for one that has no value."""
         bound, found = site.match.bound, dict[str, "Argument | None"]()
         types = (each.type for each in bound.values())
@@ -87,7 +87,7 @@ class _Insertion:
         site: Site,
         made: Instance,
         arguments: dict[str, Argument | None],
-        contents: Contents,
+        contents: ConstantContents,
         shared: dict[tuple[object, ...], Value],
     ) -> None:
         self._site = site

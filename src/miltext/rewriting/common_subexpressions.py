@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
     from miltext.ir.functions import Function
     from miltext.ir.parts import Block, Operand
-    from miltext.rewriting.operands import Contents
+    from miltext.rewriting.operands import ConstantContents
     from miltext.schema import proto
 
 WORTH = 100
 """The least elements of constants that become one: coremltools' `const_deduplication` has the same number."""
 
 
-def _sites(function: Function, contents: Contents) -> Iterator[PassSite]:
+def _sites(function: Function, contents: ConstantContents) -> Iterator[PassSite]:
     """Yield the operations that are equal to an earlier one, in the order of the text."""
     keys = _Keys(function, contents)
     for block in function.blocks.values():
@@ -89,7 +89,7 @@ def _merge(op: Op, first: Op, function: Function) -> Applied:
 class _Keys:
     """Keys of the operations of a function: equal keys mean equal results."""
 
-    def __init__(self, function: Function, contents: Contents) -> None:
+    def __init__(self, function: Function, contents: ConstantContents) -> None:
         self._contents = contents
         self._known: dict[Op, Hashable] = {}
         values = (value for op in function.walk() if op.is_constant for _, value in contents_of(op))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from miltext.evaluation.rules import Array
     from miltext.ir.functions import Function
     from miltext.ir.parts import Block
-    from miltext.rewriting.operands import Contents
+    from miltext.rewriting.operands import ConstantContents
     from miltext.schema import proto
     from miltext.schema.types import Type
 
@@ -42,21 +42,21 @@ KEPT = frozenset({"dequantize", "quantize"})
 """The operations that stay: a constant under `dequantize` is a compressed weight."""
 
 
-def _sites(function: Function, contents: Contents) -> Iterator[PassSite]:
+def _sites(function: Function, contents: ConstantContents) -> Iterator[PassSite]:
     """Yield the operations on constants, in the order of the text."""
-    folding = _Folding(function, contents)
+    folding = _FunctionFolding(function, contents)
     for op in [*function.walk()]:
         if op.block is not None and not op.is_constant and folding.compute(op):
             yield PassSite(op, partial(folding.fold, op), folding.reason(op))
 
 
-class _Folding:
+class _FunctionFolding:
     """The computed results in a function; the results of operations that stay count as constants, too.
 
     `narrow` are those that depend on compressed weights: arrays of at most 8 bits for each element.
     """
 
-    def __init__(self, function: Function, contents: Contents) -> None:
+    def __init__(self, function: Function, contents: ConstantContents) -> None:
         self._function = function
         self._contents = contents
         self._computed: dict[Value, Array] = {}

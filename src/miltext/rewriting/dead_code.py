@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from miltext.ir.functions import Function
     from miltext.ir.parts import Op
-    from miltext.rewriting.operands import Contents
+    from miltext.rewriting.operands import ConstantContents
 
 
-def _sites(function: Function, _: Contents) -> Iterator[PassSite]:
+def _sites(function: Function, _: ConstantContents) -> Iterator[PassSite]:
     """Yield the dead operations, users before makers. Constants that die with an operation are part of its site."""
     for op in reversed([*function.walk()]):
         if op.block is not None and is_dead(op):

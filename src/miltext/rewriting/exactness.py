@@ -31,7 +31,7 @@ _INTEGERS = {2: np.int16, 4: np.int32, 8: np.int64}
 HELP = 'write "exact", or bounds such as "ulp 2", "atol 1e-3 or ulp 1" or "fp16: ulp 4; fp32: ulp 16"'
 
 
-class Bound(NamedTuple):
+class Tolerance(NamedTuple):
     """A bound for an element; `kind` is one of KINDS, or `exact`."""
 
     kind: str
@@ -47,7 +47,7 @@ class Exactness:
     def __init__(self, text: str) -> None:
         """Read the text of a rule's attribute. Raise ValueError for any other text."""
         self.text = text.strip()
-        self._bounds: dict[str, list[Bound]] = {}
+        self._bounds: dict[str, list[Tolerance]] = {}
         for part in self.text.split(";"):
             dtype, colon, bounds = part.rpartition(":")
             name = dtype.strip()
@@ -67,28 +67,28 @@ class Exactness:
         """Return which elements are outside of all bounds for a data type; without bounds for it, all that differ."""
         if before.shape != after.shape:
             return np.ones(before.shape, bool)
-        bounds = self._bounds.get(dtype, self._bounds.get(_ALL, [Bound("exact")]))
+        bounds = self._bounds.get(dtype, self._bounds.get(_ALL, [Tolerance("exact")]))
         outside = np.ones(before.shape, bool)
         for bound in bounds:
             outside &= _outside(bound, before, after)
         return outside
 
 
-def _bound(text: str) -> Bound:
+def _bound(text: str) -> Tolerance:
     words = text.split()
     if words == ["exact"]:
-        return Bound("exact")
+        return Tolerance("exact")
     try:
         kind, number = words[0], float(words[1])
     except (IndexError, ValueError):
         raise ValueError(f"`{text.strip()}` is not a bound; {HELP}") from None
     if kind not in KINDS or len(words) > 2 or not 0 <= number < math.inf:
         raise ValueError(f"`{text.strip()}` is not a bound; {HELP}")
-    return Bound(kind, number)
+    return Tolerance(kind, number)
 
 
 @np.errstate(all="ignore")
-def _outside(bound: Bound, before: Array, after: Array) -> Array:
+def _outside(bound: Tolerance, before: Array, after: Array) -> Array:
     """Return which elements are outside of one bound."""
     if before.dtype.kind != "f":
         return np.asarray(before != after)

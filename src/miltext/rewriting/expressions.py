@@ -96,7 +96,7 @@ class Expression:
             self._body = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as failure:
             raise WrongExpression(f"it cannot be read: {getattr(failure, 'msg', failure)}") from None
-        _Check(names).visit(self._body)
+        _ExpressionCheck(names).visit(self._body)
 
     def value(self, facts: Facts) -> Data:
         """Return the value for a match. Raise UnknownFact if it has none."""
@@ -119,7 +119,7 @@ class Expression:
             raise UnknownFact(f"`{ast.unparse(part)}` has no value: {failure}") from None
 
 
-class _Check(ast.NodeVisitor):
+class _ExpressionCheck(ast.NodeVisitor):
     """Refuses the syntax that expressions lack, and unknown names."""
 
     def __init__(self, names: Collection[str]) -> None:

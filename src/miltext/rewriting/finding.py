@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.diagnostics.arguments import checked
 from miltext.evaluation.subjects import opened
 from miltext.ir.graph import Graph
-from miltext.rewriting.operands import Contents
+from miltext.rewriting.operands import ConstantContents
 from miltext.rewriting.packaged import patterns, rules_of
 from miltext.rewriting.remembering import Memory
 from miltext.rewriting.sites import Finder
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from miltext.evaluation.subjects import Subject
     from miltext.ir.parts import Op
     from miltext.rewriting.matching import Match
-    from miltext.rewriting.operands import Bound
+    from miltext.rewriting.operands import BoundValue
     from miltext.rewriting.packaged import Rules
-    from miltext.rewriting.rule_files import Rule
+    from miltext.rewriting.rule_files import RewriteRule
 
 
-class Found(NamedTuple):
+class FoundMatch(NamedTuple):
     """A match of a pattern: the function and the value of its last operation, the values of all of its operations, and
     the bound names: a value's name, or the type of a literal.
     """
@@ -40,7 +40,7 @@ class Found(NamedTuple):
 
 
 @checked("weights")
-def find(source: Source, rules: Rules, *, weights: str | os.PathLike[str] | None = None) -> list[Found]:
+def find(source: Source, rules: Rules, *, weights: str | os.PathLike[str] | None = None) -> list[FoundMatch]:
     """Return the matches of patterns in a program, pattern by pattern, in the order of the text.
 
     A match is not always a site for a replacement: its inner values may have other uses.
@@ -66,15 +66,15 @@ def find(source: Source, rules: Rules, *, weights: str | os.PathLike[str] | None
     return found_in(opened(source, weights), found)
 
 
-def found_in(subject: Subject, rules: Iterable[Rule]) -> list[Found]:
+def found_in(subject: Subject, rules: Iterable[RewriteRule]) -> list[FoundMatch]:
     """Return the matches of patterns in a program."""
     with gc_paused:
-        graph, contents = Graph(subject.program), Contents(subject.folder)
+        graph, contents = Graph(subject.program), ConstantContents(subject.folder)
         memory = Memory[None]()
         return [each for rule in rules for each in _matches(rule, graph, contents, memory)]
 
 
-def _matches(rule: Rule, graph: Graph, contents: Contents, memory: Memory[None]) -> Iterator[Found]:
+def _matches(rule: RewriteRule, graph: Graph, contents: ConstantContents, memory: Memory[None]) -> Iterator[FoundMatch]:
     for function in graph.functions.values():
         for opset, block in function.blocks.items():
             finder = Finder(rule, contents, opset)
@@ -84,13 +84,13 @@ def _matches(rule: Rule, graph: Graph, contents: Contents, memory: Memory[None])
                     yield _as_found(rule, function.name, op, match)
 
 
-def _as_found(rule: Rule, function: str, root: Op, match: Match) -> Found:
+def _as_found(rule: RewriteRule, function: str, root: Op, match: Match) -> FoundMatch:
     values = tuple(op.outputs[0].name for op in reversed([*match.ops.values()]) if op.outputs)
     names = {name: _spelled(match.bound[name]) for name in rule.pattern.inputs if name in match.bound}
-    return Found(rule.name, function, root.outputs[0].name, values, names)
+    return FoundMatch(rule.name, function, root.outputs[0].name, values, names)
 
 
-def _spelled(bound: Bound) -> str:
+def _spelled(bound: BoundValue) -> str:
     """Return the name of a bound value, and the type of a literal; `default` and `none` for left out arguments."""
     if bound.operand is None:
         return "none"

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from miltext.ir.functions import Function
     from miltext.ir.parts import Op, Value
     from miltext.parsing.recovery import Gap
-    from miltext.rewriting.operands import Contents
-    from miltext.rewriting.rule_files import Replacement, RuleFile
+    from miltext.rewriting.operands import ConstantContents
+    from miltext.rewriting.rule_files import RuleFile, RuleReplacement
     from miltext.schema import proto
 
 
@@ -60,7 +60,7 @@ class Instance(NamedTuple):
 
 
 def instance(
-    replacement: Replacement, file: RuleFile, arguments: Arguments, opset: str, contents: Contents
+    replacement: RuleReplacement, file: RuleFile, arguments: Arguments, opset: str, contents: ConstantContents
 ) -> Instance:
     """Return a replacement for arguments, in a block for an opset. Raise NoInstance."""
     graph = _alone(replacement, arguments, opset)
@@ -89,7 +89,7 @@ class _InstanceWalk(DraftWalk):
         self.known.update({value: self.given[value.name] for value in listed if value.name in self.given})
 
 
-def _alone(replacement: Replacement, arguments: Arguments, opset: str) -> Graph:
+def _alone(replacement: RuleReplacement, arguments: Arguments, opset: str) -> Graph:
     """Return a graph with the function of a replacement alone, without the arguments that are left out."""
     name = replacement.function.name
     graph = Graph.alone(name, opset, replacement.function.message)
@@ -103,7 +103,7 @@ def _alone(replacement: Replacement, arguments: Arguments, opset: str) -> Graph:
     return graph
 
 
-def _gaps(replacement: Replacement, file: RuleFile, graph: Graph, opset: str) -> dict[Path, Gap]:
+def _gaps(replacement: RuleReplacement, file: RuleFile, graph: Graph, opset: str) -> dict[Path, Gap]:
     """Return the gaps of a replacement that are left in its graph, for a block of another opset."""
     ops, depth = graph.operations(), len(replacement.path)
     found = {}
@@ -158,7 +158,7 @@ class _Folding:
 
     known: Mapping[str, object]
 
-    def __init__(self, function: Function, arguments: Arguments, contents: Contents) -> None:
+    def __init__(self, function: Function, arguments: Arguments, contents: ConstantContents) -> None:
         self._function = function
         self._arguments = arguments
         self._contents = contents

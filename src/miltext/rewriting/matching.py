@@ -12,8 +12,8 @@ from miltext.checking.inference.operands import Arguments, read_value
 from miltext.checking.inference.operands import Operand as Given
 from miltext.ir.parts import Op, Value, literal_of
 from miltext.parsing.parser import parse_value
-from miltext.rewriting.operands import Bound, Contents, resolved
-from miltext.rewriting.patterns import ANY, Pattern, Place
+from miltext.rewriting.operands import BoundValue, ConstantContents, resolved
+from miltext.rewriting.patterns import ANY, Place, RulePattern
 from miltext.schema.operations import signature
 from miltext.schema.types import ListType, StateType, TensorType, Type, read_type
 
@@ -29,7 +29,7 @@ class Match(NamedTuple):
     """A match: the operations by those of the pattern, and what the names of the pattern are bound to."""
 
     ops: dict[Op, Op]
-    bound: dict[str, Bound]
+    bound: dict[str, BoundValue]
 
 
 class _Argument(NamedTuple):
@@ -37,20 +37,20 @@ class _Argument(NamedTuple):
 
     place: Place
     wanted: Operand
-    bound: Bound
+    bound: BoundValue
 
 
 class Matcher:
     """Finds matches of a pattern in a block for an `opset`."""
 
-    def __init__(self, pattern: Pattern, contents: Contents, opset: str) -> None:
+    def __init__(self, pattern: RulePattern, contents: ConstantContents, opset: str) -> None:
         self._pattern = pattern
         self._contents = contents
         self._opset = opset
         self._ops: dict[Op, Op] = {}
-        self._bound: dict[str, Bound] = {}
+        self._bound: dict[str, BoundValue] = {}
 
-    def matches(self, root: Op, given: dict[str, Bound] | None = None) -> Iterator[Match]:
+    def matches(self, root: Op, given: dict[str, BoundValue] | None = None) -> Iterator[Match]:
         """Yield the matches whose last operation is `root`; names may be bound already."""
         self._ops, self._bound = {}, dict(given or {})
         for _ in self._op(self._pattern.root, root):
@@ -68,7 +68,7 @@ class Matcher:
         fresh = [name for name in (value.name for value in wanted.outputs) if name not in self._bound]
         for name, value in zip((value.name for value in wanted.outputs), op.outputs, strict=True):
             if name in fresh:
-                self._bound[name] = Bound(value, op, "")
+                self._bound[name] = BoundValue(value, op, "")
         for arguments in self._orders(wanted, op):
             yield from self._arguments(arguments, 0)
         for name in fresh:
@@ -100,7 +100,7 @@ class Matcher:
             if len(found) != len(operands):
                 return None
             for index, (each, operand) in enumerate(zip(operands, found, strict=True)):
-                pairs.append(_Argument(Place(wanted, name, index), each, Bound(operand, op, name, is_given)))
+                pairs.append(_Argument(Place(wanted, name, index), each, BoundValue(operand, op, name, is_given)))
         extra = taken - {*wanted.inputs}
         if extra and not self._are_defaults(op, extra):
             return None
@@ -153,7 +153,7 @@ class Matcher:
         made = _as(wanted, found)
         return made is not None and _same_bits(resolved(argument.bound, made), resolved(argument.bound, found))
 
-    def _is_same(self, first: Bound, second: Bound) -> bool:
+    def _is_same(self, first: BoundValue, second: BoundValue) -> bool:
         """Return whether two arguments are one value, or equal constants; axes are counted from the front."""
         if first.operand is second.operand and (first.operand is not None or first.parameter == second.parameter):
             return True

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from miltext.ir.parts import Operand
     from miltext.schema import proto
 
-    Compute = Callable[["Bound"], Any]
+    Compute = Callable[["BoundValue"], Any]
 
 
 AXES = ("axis", "axes")
@@ -34,7 +34,7 @@ GROWING = {"expand_dims": None, "stack": 1}
 """The operations whose axes are those of the result, with the number of new dimensions; None for that of the axes."""
 
 
-class Bound(NamedTuple):
+class BoundValue(NamedTuple):
     """A bound name: a value of the program, or a literal, as an argument of an operation, counted axes resolved.
 
     A left out argument has no operand, or the literal of its default; it is not `given`.
@@ -58,7 +58,7 @@ class Bound(NamedTuple):
         return literal_of(self.operand)
 
 
-class Contents:
+class ConstantContents:
     """Reads constants of a program: those in weight files, in the folder, and the `arrays` that a text names.
 
     With `arrays`, computed constants may be stored in a weight file. Without, they are literals: nothing is written, or
@@ -102,12 +102,12 @@ class Contents:
         return found if isinstance(found, np.ndarray) else None
 
 
-def resolved(bound: Bound, array: Array) -> Array:
+def resolved(bound: BoundValue, array: Array) -> Array:
     """Return the array of a constant; axes are counted from the front."""
     if bound.parameter not in AXES or array.dtype != CARRIERS["int32"]:
         return array
     counted = [each for name in ("x", "values") for each in bound.op.inputs.get(name, ())]
-    stated = Bound(counted[0], bound.op, "").type if counted else None
+    stated = BoundValue(counted[0], bound.op, "").type if counted else None
     if not isinstance(stated, TensorType):
         return array
     more = GROWING.get(bound.op.type, 0)
@@ -118,7 +118,7 @@ def resolved(bound: Bound, array: Array) -> Array:
 class MatchFacts:
     """The answers to expressions about a match."""
 
-    def __init__(self, bound: dict[str, Bound], contents: Contents) -> None:
+    def __init__(self, bound: dict[str, BoundValue], contents: ConstantContents) -> None:
         self._bound = bound
         self._contents = contents
 
@@ -129,7 +129,7 @@ class MatchFacts:
             return name
         return resolved(bound, self._array(name, bound)).tolist()
 
-    def _array(self, name: str, bound: Bound) -> Array:
+    def _array(self, name: str, bound: BoundValue) -> Array:
         found = self._contents.array(bound.literal)
         if found is None:
             raise UnknownFact(f"`{name}` is not a constant")
@@ -148,7 +148,7 @@ class MatchFacts:
         return _ANSWERS[question](bound)
 
 
-def _of_tensor(question: str, name: str, bound: Bound) -> Any:
+def _of_tensor(question: str, name: str, bound: BoundValue) -> Any:
     stated = bound.type
     if not isinstance(stated, TensorType):
         raise UnknownFact(f"`{name}` is not a tensor of a known type")
@@ -178,17 +178,17 @@ _OF_ARRAYS: dict[str, Callable[[str, Array], Any]] = {
 }
 
 
-def _uses(bound: Bound) -> int:
+def _uses(bound: BoundValue) -> int:
     return len(bound.operand.uses) if isinstance(bound.operand, Value) else 1
 
 
-def _users(bound: Bound) -> list[str]:
+def _users(bound: BoundValue) -> list[str]:
     if not isinstance(bound.operand, Value):
         return [bound.op.type]
     return sorted({use.op.type if use.op else "" for use in bound.operand.uses})
 
 
-def _maker(bound: Bound) -> str:
+def _maker(bound: BoundValue) -> str:
     maker = bound.operand.maker if isinstance(bound.operand, Value) else None
     return maker.type if maker else ""
 

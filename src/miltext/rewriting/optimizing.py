@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from miltext.building.choices import WriteOptions
 from miltext.rewriting.packaged import exact, rules_of
-from miltext.rewriting.rewriting import Plan, carried_out
+from miltext.rewriting.rewriting import RewritePlan, carried_out
 from miltext.syntax.keywords import option, taking
 
 if TYPE_CHECKING:
@@ -62,4 +62,4 @@ def optimize(request: _OptimizeRequest) -> Rewriting:
     skip = [request.skip] if isinstance(request.skip, str) else [*request.skip]
     skipped = {*rules_of(skip)} if skip else set()
     rules = [rule for rule in exact() if rule not in skipped]
-    return carried_out(Plan(rules, verify=request.verify), request.source, request.output, request)
+    return carried_out(RewritePlan(rules, verify=request.verify), request.source, request.output, request)

@@ -18,7 +18,7 @@ from miltext.rewriting.rule_files import RuleFile
 
 if TYPE_CHECKING:
     from miltext.rewriting.passes import AnyRule
-    from miltext.rewriting.rule_files import Rule
+    from miltext.rewriting.rule_files import RewriteRule
 
 Rules: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
 """Rules: the text or the path of a rule file, the name of a packaged file or rule, or several of these."""
@@ -90,9 +90,9 @@ def _rules(given: str | os.PathLike[str]) -> Sequence[AnyRule]:
     raise MiltextError([error(codes.UNKNOWN_SITE, message, None, Note("`miltext rewrite --list` shows the rules"))])
 
 
-def patterns(rules: Iterable[AnyRule]) -> list[Rule]:
+def patterns(rules: Iterable[AnyRule]) -> list[RewriteRule]:
     """Return rules that all have a pattern. Raise MiltextError (MIL873) for a pass."""
-    found = list["Rule"]()
+    found = list["RewriteRule"]()
     for rule in rules:
         if isinstance(rule, GraphPass):
             message = f"{named(rule.name)} is a pass, which has neither a pattern nor examples"

@@ -11,8 +11,8 @@ from miltext.rewriting.exactness import Exactness
 if TYPE_CHECKING:
     from miltext.ir.functions import Function
     from miltext.ir.parts import Op
-    from miltext.rewriting.operands import Contents
-    from miltext.rewriting.rule_files import Rule
+    from miltext.rewriting.operands import ConstantContents
+    from miltext.rewriting.rule_files import RewriteRule
 
 
 class Applied(NamedTuple):
@@ -34,7 +34,7 @@ class PassSite(NamedTuple):
     beside: Op | None = None
 
 
-Sites: TypeAlias = "Callable[[Function, Contents], Iterator[PassSite]]"
+Sites: TypeAlias = "Callable[[Function, ConstantContents], Iterator[PassSite]]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,5 +53,5 @@ class GraphPass:
     domain: float | None = None
 
 
-AnyRule: TypeAlias = "Rule | GraphPass"
+AnyRule: TypeAlias = "RewriteRule | GraphPass"
 """What `rewrite` takes: a rule of a rule file, or a pass."""

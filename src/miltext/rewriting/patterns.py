@@ -45,7 +45,7 @@ class Place(NamedTuple):
     at: int
 
 
-class Pattern:
+class RulePattern:
     """The operations of a pattern; its last operation, the `root`, makes all `outputs`.
 
     `inputs` are the named values by name, `open` the literals whose data type is left open, and `paths` the paths of

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from miltext.ir.functions import Function
     from miltext.ir.graph import Graph
     from miltext.ir.parts import Op
-    from miltext.rewriting.operands import Contents
+    from miltext.rewriting.operands import ConstantContents
     from miltext.rewriting.passes import AnyRule
-    from miltext.rewriting.rule_files import Rule
+    from miltext.rewriting.rule_files import RewriteRule
     from miltext.rewriting.sites import AnySite
 
 REPLACED, REFUSED = "replaced", "refused"
@@ -68,7 +68,7 @@ class Rewriter:
 
     graph: Graph
     rules: Sequence[AnyRule]
-    contents: Contents
+    contents: ConstantContents
     only: Collection[str] = ()
     limit: int | None = None
     verify: Callable[[AnySite], None] | None = None
@@ -131,7 +131,7 @@ class Rewriter:
         if len(self.replaced) == before:
             self._idle[rule, function.name] = before, self.refused[known:]
 
-    def _function(self, rule: Rule, function: Function) -> None:
+    def _function(self, rule: RewriteRule, function: Function) -> None:
         for opset, block in function.blocks.items():
             finder = Finder(rule, self.contents, opset)
             for op in self._memory.roots(rule, block):

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from miltext.ir.parts import Block, Op
-    from miltext.rewriting.patterns import Pattern
-    from miltext.rewriting.rule_files import Rule
+    from miltext.rewriting.patterns import RulePattern
+    from miltext.rewriting.rule_files import RewriteRule
 
 Known = TypeVar("Known")
 
@@ -23,25 +23,25 @@ class Memory(Generic[Known]):
     """
 
     def __init__(self) -> None:
-        self._known: dict[Op, dict[Rule, Known]] = defaultdict(dict)
-        self._reach: dict[Rule, int] = {}
+        self._known: dict[Op, dict[RewriteRule, Known]] = defaultdict(dict)
+        self._reach: dict[RewriteRule, int] = {}
         self._by_type: dict[Block, dict[str, list[Op]]] = {}
 
-    def roots(self, rule: Rule, block: Block) -> Sequence[Op]:
+    def roots(self, rule: RewriteRule, block: Block) -> Sequence[Op]:
         """Return the operations at which a rule may match, in the order of the text, also those of inner blocks."""
         if block not in self._by_type:
             self._by_type[block] = by_type(block)
         return self._by_type[block].get(rule.pattern.root.type, ())
 
-    def knows(self, rule: Rule, op: Op) -> bool:
+    def knows(self, rule: RewriteRule, op: Op) -> bool:
         """Return whether the result of a rule at an operation is known."""
         return rule in self._known.get(op, ())
 
-    def recalled(self, rule: Rule, op: Op) -> Known:
+    def recalled(self, rule: RewriteRule, op: Op) -> Known:
         """Return the known result of a rule at an operation."""
         return self._known[op][rule]
 
-    def note(self, rule: Rule, op: Op, result: Known) -> None:
+    def note(self, rule: RewriteRule, op: Op, result: Known) -> None:
         """Keep the result of a rule at an operation."""
         self._known[op][rule] = result
         self._reach.setdefault(rule, _reach(rule))
@@ -82,12 +82,12 @@ def _beside(ops: Iterable[Op]) -> set[Op]:
     return found
 
 
-def _reach(rule: Rule) -> int:
+def _reach(rule: RewriteRule) -> int:
     """Return the greatest distance of an operation that a site of a rule depends on."""
     return _depth(rule.pattern) + max(map(_depth, rule.unless), default=0)
 
 
-def _depth(pattern: Pattern) -> int:
+def _depth(pattern: RulePattern) -> int:
     """Return the number of operations on the longest way through a pattern."""
     depths: dict[Op, int] = {}
     for op in pattern.ops:

@@ -20,7 +20,7 @@ from miltext.files.writing import WITH_DESCRIPTION, write_file
 from miltext.ir.graph import Graph
 from miltext.models.outputs import check_output
 from miltext.printing.printing import to_text
-from miltext.rewriting.operands import Contents
+from miltext.rewriting.operands import ConstantContents
 from miltext.rewriting.packaged import Rules, replacing, rules_of
 from miltext.rewriting.planning import Rewriter
 from miltext.rewriting.results import Rewriting
@@ -89,12 +89,12 @@ def rewrite(request: _RewriteRequest) -> Rewriting:
         done = miltext.rewrite("Model.mlpackage", ["softmax", "casts"], "Out.mlpackage")
     """
     rules = replacing(rules_of(request.rules))
-    plan = Plan(rules, _names(request.only), request.limit, request.verify)
+    plan = RewritePlan(rules, _names(request.only), request.limit, request.verify)
     return carried_out(plan, request.source, request.output, request)
 
 
 def carried_out(
-    plan: Plan, given: Source, output_path: str | os.PathLike[str] | None, options: WriteOptions
+    plan: RewritePlan, given: Source, output_path: str | os.PathLike[str] | None, options: WriteOptions
 ) -> Rewriting:
     """Rewrite a program as planned, and write the model with it, unless there is no output."""
     whole = model_of(given)
@@ -122,7 +122,7 @@ def _names(only: Iterable[str] | str) -> tuple[str, ...]:
 
 
 @dataclass
-class Plan:
+class RewritePlan:
     """The requested rewriting."""
 
     rules: Sequence[AnyRule]
@@ -134,7 +134,7 @@ class Plan:
         """Rewrite the program of a source without writing it."""
         subject = opened(source)
         folder = subject.folder if weights is None else given_folder(source, weights, subject.program)
-        return self.run(subject.program, Contents(folder))
+        return self.run(subject.program, ConstantContents(folder))
 
     def edit(
         self,
@@ -145,13 +145,13 @@ class Plan:
         arrays: dict[str, InType],
     ) -> dict[str, InType]:
         """Rewrite a program to be written; return the arrays to store."""
-        contents = Contents(given_folder(source, weights, program), arrays)
+        contents = ConstantContents(given_folder(source, weights, program), arrays)
         made[:] = [self.run(program, contents)]
         program.CopyFrom(made[0].program)
         return contents.arrays
 
     @with_room
-    def run(self, program: Program, contents: Contents) -> Rewriting:
+    def run(self, program: Program, contents: ConstantContents) -> Rewriting:
         """Rewrite a Program."""
         with gc_paused:
             graph = Graph(program)
@@ -187,14 +187,14 @@ def _count(graph: Graph) -> int:
     return sum(not op.is_constant for op in graph.walk())
 
 
-def _write_text(plan: Plan, source: Model, output: Path, options: WriteOptions) -> Rewriting:
+def _write_text(plan: RewritePlan, source: Model, output: Path, options: WriteOptions) -> Rewriting:
     """Write the canonical text of the new program.
 
     Raise FileExistsError for an existing file, unless `force`; MiltextError for new errors in the program.
     """
     check_output(str(output), "mil", str(source.path or "-"), force=options.force)
     program = own_copy(program_of(source))
-    made = plan.run(program, Contents(given_folder(source, options.weights, program)))
+    made = plan.run(program, ConstantContents(given_folder(source, options.weights, program)))
     if options.check:
         _refuse_new_errors(program, made.program)
     write_file(output, [to_text(made.program).encode()], replace=options.force)

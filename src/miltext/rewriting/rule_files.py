@@ -21,7 +21,7 @@ from miltext.parsing.recovery import recover
 from miltext.parsing.spans import find
 from miltext.rewriting.exactness import Exactness
 from miltext.rewriting.expressions import Expression, WrongExpression
-from miltext.rewriting.patterns import Pattern, WrongRule, belongs
+from miltext.rewriting.patterns import RulePattern, WrongRule, belongs
 from miltext.schema.paths import Key, Path
 from miltext.syntax.literals import unquote
 from miltext.syntax.phrases import functions, name_in
@@ -49,7 +49,7 @@ ADVICE = ("consequence", "happens", "instead", "source", "systems", "versions", 
 
 
 @dataclass(frozen=True, eq=False)
-class Replacement:
+class RuleReplacement:
     """A replacement: its function in the file, and expressions for the inputs that are not names of the pattern."""
 
     function: Function
@@ -58,7 +58,7 @@ class Replacement:
 
 
 @dataclass(frozen=True, eq=False)
-class Rule:
+class RewriteRule:
     """A rule; without a `replacement`, it can only be looked for.
 
     `where` must hold for a match. Inner values in `shared` may have uses outside of a match. `domain` is the greatest
@@ -68,11 +68,11 @@ class Rule:
 
     name: str
     file: RuleFile = field(repr=False)
-    pattern: Pattern
-    replacement: Replacement | None
+    pattern: RulePattern
+    replacement: RuleReplacement | None
     where: Expression | None
     shared: frozenset[str]
-    unless: tuple[Pattern, ...]
+    unless: tuple[RulePattern, ...]
     exactness: Exactness
     domain: float | None
     source: str = ""
@@ -125,7 +125,7 @@ class _Reading:
         self._functions = file.graph.functions
         self._shared: dict[str, str] = {}
 
-    def rules(self) -> list[Rule]:
+    def rules(self) -> list[RewriteRule]:
         self._head()
         prefixes = {name: prefix for name in self._in_order for prefix in (FIND, ADVISE) if name.startswith(prefix)}
         rules = {name.removeprefix(prefix): name for name, prefix in prefixes.items()}
@@ -170,8 +170,8 @@ class _Reading:
             message = f"{named(name)} belongs to no rule: after `{prefix}`, write the name of a rule"
             raise WrongRule(f"{message}{did_you_mean(nearest(name.removeprefix(prefix), rules))}", path)
 
-    def _rule(self, name: str, function: Function, rules: Mapping[str, str]) -> Rule:
-        pattern = Pattern(function, self._read)
+    def _rule(self, name: str, function: Function, rules: Mapping[str, str]) -> RewriteRule:
+        pattern = RulePattern(function, self._read)
         is_advice = function.name.startswith(ADVISE)
         stated = self._strings(pattern.path, (*ADVICE, "where", "fix") if is_advice else OWN)
         where = self._expression(stated["where"], pattern, pattern.path, "where") if "where" in stated else None
@@ -180,7 +180,7 @@ class _Reading:
         for each in sorted(shared - inner):
             raise WrongRule(f"{named(each)} is not an inner value of the pattern", self._at(pattern.path, "shared"))
         facts = {**{key: text for key, text in self._shared.items() if key != "rules"}, **stated}
-        return Rule(
+        return RewriteRule(
             name,
             self._file,
             pattern,
@@ -198,7 +198,7 @@ class _Reading:
             advice=self._advice(facts, pattern) if is_advice else {},
         )
 
-    def _advice(self, facts: Mapping[str, str], pattern: Pattern) -> dict[str, str]:
+    def _advice(self, facts: Mapping[str, str], pattern: RulePattern) -> dict[str, str]:
         """Return the facts of an advisory, all of which must be stated."""
         missing = [key for key in ADVICE if key not in facts]
         if missing:
@@ -209,15 +209,15 @@ class _Reading:
     def _of(self, prefix: str, rule: str, rules: Mapping[str, str]) -> list[str]:
         return [each for each in self._in_order if belongs(each, prefix, rules) == rule]
 
-    def _unless(self, name: str, pattern: Pattern) -> Pattern:
+    def _unless(self, name: str, pattern: RulePattern) -> RulePattern:
         """Read a pattern for one of the values of another pattern."""
-        made = Pattern(self._functions[name], self._read)
+        made = RulePattern(self._functions[name], self._read)
         if len(made.outputs) != 1 or made.outputs[0].name not in pattern.inputs:
             message = f"{named(name)} must return one value, with the name of an input of {named(pattern.name)}"
             raise WrongRule(message, made.path)
         return made
 
-    def _replacement(self, name: str, pattern: Pattern, *, is_named: bool) -> Replacement | None:
+    def _replacement(self, name: str, pattern: RulePattern, *, is_named: bool) -> RuleReplacement | None:
         """Read the replacement of a pattern; None if it has none."""
         function = self._functions.get(f"{REPLACE}{name}")
         if function is None:
@@ -241,13 +241,13 @@ class _Reading:
         if function.undefined:
             message = f"{named(next(iter(function.undefined)))} is neither an input of {named(function.name)} nor made"
             raise WrongRule(f"{message} in it: add it to the inputs", path)
-        return Replacement(
+        return RuleReplacement(
             function, path, {key: self._expression(text, pattern, path, key) for key, text in computed.items()}
         )
 
     # ---- attributes
 
-    def _expression(self, text: str, pattern: Pattern, path: Path, key: str) -> Expression:
+    def _expression(self, text: str, pattern: RulePattern, path: Path, key: str) -> Expression:
         try:
             return Expression(text, pattern.names)
         except WrongExpression as wrong:

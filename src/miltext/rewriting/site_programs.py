@@ -12,7 +12,7 @@ from miltext.schema.types import TensorType, filled
 
 if TYPE_CHECKING:
     from miltext.ir.parts import Block, Operand
-    from miltext.rewriting.operands import Contents
+    from miltext.rewriting.operands import ConstantContents
     from miltext.rewriting.sites import AnySite
     from miltext.schema.proto import Program
     from miltext.schema.types import Type
@@ -24,7 +24,7 @@ OPEN = 2
 """The size of a dimension that is not known."""
 
 
-def site_program(site: AnySite, contents: Contents) -> Program:
+def site_program(site: AnySite, contents: ConstantContents) -> Program:
     """Return a Program with the matched operations of a site, its free values as inputs, and its constants as literals.
 
     Each output passes through an `identity`, so that the name of the output is not that of a replaced value.
@@ -68,7 +68,7 @@ def _copy(op: Op, block: Block, made: dict[Value, Value], inside: set[Op]) -> No
     block.append(copy)
 
 
-def _hold_literals(block: Block, contents: Contents) -> None:
+def _hold_literals(block: Block, contents: ConstantContents) -> None:
     """Put literals in place of constants in files."""
     for op in block:
         for name, value in op.attributes.items():

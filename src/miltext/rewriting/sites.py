@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from miltext.ir.parts import Op, Use, Value
-    from miltext.rewriting.operands import Bound, Contents
+    from miltext.rewriting.operands import BoundValue, ConstantContents
     from miltext.rewriting.passes import Applied, GraphPass, PassSite
-    from miltext.rewriting.rule_files import Rule
+    from miltext.rewriting.rule_files import RewriteRule
 
 
 class Site(NamedTuple):
     """A match of a rule, and the reason why it is not replaced; empty if nothing forbids it."""
 
-    rule: Rule
+    rule: RewriteRule
     match: Match
     root: Op
     reason: str
@@ -50,7 +50,7 @@ AnySite: TypeAlias = "Site | SiteOfPass"
 class Finder:
     """Finds the sites of a rule among operations of blocks for an `opset`."""
 
-    def __init__(self, rule: Rule, contents: Contents, opset: str) -> None:
+    def __init__(self, rule: RewriteRule, contents: ConstantContents, opset: str) -> None:
         self.rule = rule
         self._contents = contents
         self._matcher = Matcher(rule.pattern, contents, opset)
@@ -92,13 +92,13 @@ class Finder:
 
 def _is_made_so(matcher: Matcher, match: Match, name: str, inputs: set[str]) -> bool:
     """Return whether a value of a match is made as another pattern says."""
-    bound: Bound = match.bound[name]
+    bound: BoundValue = match.bound[name]
     maker = getattr(bound.operand, "maker", None)
     given = {each: match.bound[each] for each in inputs if each in match.bound}
     return maker is not None and any(found.ops for found in matcher.matches(maker, given))
 
 
-def _reasons(rule: Rule, match: Match, root: Op) -> Iterator[str]:
+def _reasons(rule: RewriteRule, match: Match, root: Op) -> Iterator[str]:
     """Yield the reasons that forbid a replacement, whatever it is."""
     inside = {*match.ops.values()}
     returned = {value.name for value in rule.pattern.outputs}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.diagnostics import MiltextError
 from miltext.drafting.draft import Draft
 from miltext.ir.graph import Graph
-from miltext.rewriting.operands import Contents
+from miltext.rewriting.operands import ConstantContents
 from miltext.rewriting.planning import Rewriter
 from miltext.rewriting.verifying import Verifying, given_note, new_errors, prove_rule
 from miltext.syntax.phrases import functions, name_in, output_list, outputs
@@ -21,7 +21,7 @@ from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
     from miltext.rewriting.proving import Proof
-    from miltext.rewriting.rule_files import Rule, RuleFile
+    from miltext.rewriting.rule_files import RewriteRule, RuleFile
     from miltext.schema.proto import Program
     from miltext.syntax.tree import Node
 
@@ -65,7 +65,7 @@ class _Variant(NamedTuple):
     change: str
 
 
-def try_rule(rule: Rule) -> RuleTest:
+def try_rule(rule: RewriteRule) -> RuleTest:
     """Test a rule."""
     made = RuleTest(rule.name)
     if not rule.examples:
@@ -79,7 +79,7 @@ def try_rule(rule: Rule) -> RuleTest:
     return made
 
 
-def _try_function(made: RuleTest, rule: Rule, name: str) -> None:
+def _try_function(made: RuleTest, rule: RewriteRule, name: str) -> None:
     """Test a rule on an example or a program to keep, and on its variants."""
     alone = function_alone(rule.file, name)
     is_example = name in rule.examples
@@ -104,7 +104,7 @@ def _try_function(made: RuleTest, rule: Rule, name: str) -> None:
 class _Trial:
     """Rewrites programs made from a function of a rule file, and records failures."""
 
-    def __init__(self, made: RuleTest, rule: Rule, name: str) -> None:
+    def __init__(self, made: RuleTest, rule: RewriteRule, name: str) -> None:
         self._made = made
         self._rule = rule
         self._name = name
@@ -119,7 +119,7 @@ class _Trial:
 
         Return whether it changed; None after a failure.
         """
-        contents = Contents(None)
+        contents = ConstantContents(None)
         verifying = Verifying(contents)
         graph = Graph(before)
         rewriter = Rewriter(graph, [self._rule], contents, verify=verifying.require)
@@ -144,9 +144,9 @@ class _Trial:
             self.fail(proof.failure, tuple(each.message for each in given_note(proof)))
 
 
-def _reason(rule: Rule, program: Program) -> str:
+def _reason(rule: RewriteRule, program: Program) -> str:
     """Return the reason of the first refused site of a rule, after a colon; empty without a site."""
-    rewriter = Rewriter(Graph(program), [rule], Contents(None))
+    rewriter = Rewriter(Graph(program), [rule], ConstantContents(None))
     rewriter.run()
     return f": {rewriter.refused[0].reason}" if rewriter.refused else ""
 

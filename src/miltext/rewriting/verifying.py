@@ -8,7 +8,7 @@ from miltext.checking.findings import named
 from miltext.checking.programs import findings_in
 from miltext.diagnostics import MiltextError, Note, codes, error
 from miltext.ir.graph import Graph
-from miltext.rewriting.operands import Contents
+from miltext.rewriting.operands import ConstantContents
 from miltext.rewriting.planning import Rewriter
 from miltext.rewriting.proving import prove
 from miltext.rewriting.site_programs import FUNCTION, site_program
@@ -27,7 +27,7 @@ SHOWN = 8
 class Verifying:
     """Proves the replacements of a rewriting; `inputs` is the number of inputs for all of them."""
 
-    def __init__(self, contents: Contents) -> None:
+    def __init__(self, contents: ConstantContents) -> None:
         self._contents = contents
         self.inputs = 0
         self._known: set[tuple[str, bytes]] = set()
@@ -57,7 +57,7 @@ class Verifying:
         """Return the proof of a replacement; None if it is refused for another reason."""
         graph = Graph(program)
         only = {value.name for value in site.root.outputs}
-        rewriter = Rewriter(graph, [site.rule], Contents(None), only, limit=1)
+        rewriter = Rewriter(graph, [site.rule], ConstantContents(None), only, limit=1)
         rewriter.run()
         if not rewriter.replaced:
             return None

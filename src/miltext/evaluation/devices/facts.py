@@ -32,7 +32,7 @@ class Fact(NamedTuple):
     source: str
 
 
-class Gap(NamedTuple):
+class Unmeasured(NamedTuple):
     """Something that no measurement shows, and what miltext does instead."""
 
     operations: tuple[str, ...]
@@ -124,57 +124,57 @@ FACTS = (
 """The facts, those of a device together."""
 
 GAPS = (
-    Gap(
+    Unmeasured(
         PRODUCTS,
         "sums that need more than one pass, from many channels or large kernels: whether parts go through fp16",
         "they are added in one pass",
     ),
-    Gap(
+    Unmeasured(
         ("conv",),
         "3x3 and 1x3 convolutions, which run as Winograd: their rounding",
         "their products are rounded one by one",
     ),
-    Gap(
+    Unmeasured(
         PRODUCTS,
         "the order of terms in a pass; the order of channels fits, and no case proves another one wrong",
         "channels come first, then the elements of the kernel",
     ),
-    Gap(
+    Unmeasured(
         ("conv",),
         "int8 with zero points, scales for each channel, a bias, or int8 weights alone; ties of the scaled sum",
         "zero points and int8 weights alone are computed in fp16; ties are rounded away from zero",
     ),
-    Gap(
+    Unmeasured(
         ("add", "sub", "mul"),
         "ties of mul, results from 65504 to 65536, negative zero",
         "they are rounded as the others; negative zero follows IEEE 754",
     ),
-    Gap(
+    Unmeasured(
         ("gelu", "silu"),
         "their tables, which are fitted, and not zero at zero",
         "they are computed in float32, and rounded once",
     ),
-    Gap(
+    Unmeasured(
         ("softmax", "layer_norm", "instance_norm", "batch_norm", "l2_norm"),
         "their bits",
         "they are computed in float32, and rounded once",
     ),
-    Gap(
+    Unmeasured(
         ("reduce_sum", "reduce_mean", "reduce_max", "avg_pool"),
         "their bits; a sum of 2049 ones was 2050 on an M5, as by halves away from zero",
         "they are computed in float32, and rounded once",
     ),
-    Gap(
+    Unmeasured(
         ("real_div", "pow", "maximum", "minimum"),
         "their rounding, and their results for infinities",
         "they are computed in float32, and rounded once",
     ),
-    Gap(
+    Unmeasured(
         (),
         "the chips M1 to M3; an earlier paper says that M1 sums groups of four in fp16, and flushes subnormal numbers",
         "only the measured chips can be chosen",
     ),
-    Gap(
+    Unmeasured(
         (),
         "which operations the compiler fuses, and so computes without rounding between them",
         "each operation is rounded",
