@@ -232,6 +232,8 @@ def _outcome(model: Model, given: list[Inputs], most: int, largest: int) -> Outc
         made = Outcome(_count(model.program))
     except Exception as failure:  # noqa: BLE001  # whatever it is, it is no program
         return f"no program: {failure}"
+    if any(op.type.startswith("random_") for op in Graph(model.program).walk()):
+        return "random numbers: they depend on the number of random operations before"
     if made.before > largest:
         return "too large: "
     try:
