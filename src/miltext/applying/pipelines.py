@@ -18,8 +18,7 @@ from miltext.diffing.edits import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from miltext.diffing.difference import Difference
-    from miltext.diffing.structure import ModelDifference
+    from miltext.diffing.difference import Difference, ModelDifference
     from miltext.models.model import Model
 
 

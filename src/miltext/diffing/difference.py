@@ -8,6 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics.plain import field_names, plain
+from miltext.diffing.edits import NO_EDITS, Edits, ModelEdit
 from miltext.diffing.report import LIMIT, Shown, report
 from miltext.diffing.structure import (
     EDITS,
@@ -15,7 +16,6 @@ from miltext.diffing.structure import (
     Change,
     DiffSummary,
     FunctionDifference,
-    ModelDifference,
     WeightDifference,
 )
 from miltext.diffing.telling import LEFT_OUT, VERDICTS, count_line, counts, model_title
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from miltext.diffing.scope_stats import DiffStat
     from miltext.diffing.unified import Line
     from miltext.evaluation.comparing.comparison import Comparison
+    from miltext.models.model import Model
 
 FORM = 1
 """The version of the JSON form, which docs/diff.md describes; it changes when readers would break."""
@@ -198,3 +199,24 @@ def _fields(thing: Json) -> Iterable[str]:
     if isinstance(thing, BlockDifference):
         names[names.index("operations") :] = ["added", "removed", "changed", "moved"]
     return names
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDifference:
+    """The differences of a model in a pipeline. `status` is as in a block, `place` its path, as in `1/0`, and `name`
+    its name in the new pipeline or, if it was removed, in the old one.
+
+    `difference` is None where only one pipeline has the model; its `changes` have another `name` or `place`, too.
+    """
+
+    place: str
+    name: str
+    type: str
+    status: str
+    difference: Difference | None
+    edits: Edits = field(default=NO_EDITS, repr=False, compare=False)
+
+    def sides(self, old: Model, new: Model) -> tuple[Model, Model]:
+        """Return the two models of a difference, which are in these pipelines."""
+        (at,) = [each.at for each in self.edits.walk() if isinstance(each, ModelEdit)]
+        return old.models[at], new.models[int(self.place.rpartition("/")[2])]

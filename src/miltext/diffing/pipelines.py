@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from miltext.diffing.difference import Difference
+from miltext.diffing.difference import Difference, ModelDifference
 from miltext.diffing.edits import (
     Edits,
     ModelAdded,
@@ -17,7 +17,7 @@ from miltext.diffing.edits import (
     PipelineNamesEdit,
 )
 from miltext.diffing.programs import DiffSide, How, changes_around, compare_programs
-from miltext.diffing.structure import Change, ModelDifference
+from miltext.diffing.structure import Change
 from miltext.models.model import Stage
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.syntax.literals import quote

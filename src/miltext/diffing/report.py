@@ -17,7 +17,6 @@ from miltext.diffing.structure import (
     ChangedOperation,
     Consequence,
     FunctionDifference,
-    ModelDifference,
     MovedOperations,
     OperationDifference,
     RemovedOperation,
@@ -48,7 +47,7 @@ from miltext.diffing.telling import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from miltext.diffing.difference import Difference
+    from miltext.diffing.difference import Difference, ModelDifference
     from miltext.diffing.entries import At
     from miltext.diffing.numbers import DiffNumbers
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from miltext.diffing.edits import NO_EDITS, Edits, ModelEdit
+from miltext.diffing.edits import NO_EDITS, Edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from miltext.diffing.difference import Difference
-    from miltext.models.model import Model
 
 
 EDITS = "edits"
@@ -232,27 +229,6 @@ class FunctionDifference:
         """Whether there is no difference."""
         has_changes = self.changes or self.renamed or self.blocks
         return (self.status, self.name) == ("changed", self.old_name) and not has_changes
-
-
-@dataclass(frozen=True, slots=True)
-class ModelDifference:
-    """The differences of a model in a pipeline. `status` is as in a block, `place` its path, as in `1/0`, and `name`
-    its name in the new pipeline or, if it was removed, in the old one.
-
-    `difference` is None where only one pipeline has the model; its `changes` have another `name` or `place`, too.
-    """
-
-    place: str
-    name: str
-    type: str
-    status: str
-    difference: Difference | None
-    edits: Edits = field(default=NO_EDITS, repr=False, compare=False)
-
-    def sides(self, old: Model, new: Model) -> tuple[Model, Model]:
-        """Return the two models of a difference, which are in these pipelines."""
-        (at,) = [each.at for each in self.edits.walk() if isinstance(each, ModelEdit)]
-        return old.models[at], new.models[int(self.place.rpartition("/")[2])]
 
 
 @dataclass(frozen=True, slots=True)

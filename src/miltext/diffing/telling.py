@@ -13,12 +13,11 @@ from miltext.syntax.literals import quote
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from miltext.diffing.difference import Difference
+    from miltext.diffing.difference import Difference, ModelDifference
     from miltext.diffing.structure import (
         Change,
         DiffSummary,
         FunctionDifference,
-        ModelDifference,
         OperationDifference,
         OutputReach,
         Rename,

@@ -19,8 +19,8 @@ from miltext.containers.bundle import SIGNS
 from miltext.containers.opening import open_model
 from miltext.diagnostics import MiltextError, Note, codes, render
 from miltext.diagnostics.option_words import of_command
-from miltext.diffing.difference import Difference
-from miltext.diffing.structure import Change, ModelDifference
+from miltext.diffing.difference import Difference, ModelDifference
+from miltext.diffing.structure import Change
 from miltext.files.interrupts import ended_by_signals
 from miltext.files.refusals import refusal
 from miltext.files.writing import MODEL_FOLDERS
