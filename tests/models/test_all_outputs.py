@@ -67,6 +67,10 @@ ROWS = {
     "build": Row(("build", ONE), "-o", "out.mlpackage", True, (ONE,)),
     "convert-weights": Row(("convert-weights", "in.mil", "--to", "fp16"), "-o", "out.mlmodel", True, ("in.mil",)),
     "reshape": Row(("reshape", "in.mil", "x=1,4"), "-o", "out.mlmodel", True, ("in.mil",)),
+    "rewrite": Row(("rewrite", "casts", "in.mil"), "-o", "out.mil", True, ("in.mil",)),
+    "rewrite a model": Row(("rewrite", "casts", ONE), "-o", "out.mlpackage", True, (ONE,)),
+    "optimize": Row(("optimize", "in.mil"), "-o", "out.mil", True, ("in.mil",)),
+    "optimize a model": Row(("optimize", ONE), "-o", "out.mlpackage", True, (ONE,)),
 }
 
 

@@ -274,6 +274,7 @@ def test_failure_shows_by_structure_what_changed_beside_digests(tmp_path: Path) 
     assert shown.splitlines()[1:] == [
         "--- golden",
         "+++ now",
+        "operations: +1 tanh, -1 relu",
         "outputs: all 2 may have other numbers",
         "func main",
         "    ~ tanh_0: tanh",
