@@ -29,7 +29,8 @@ FUNCTIONS = [name for name in miltext.__all__ if inspect.isroutine(getattr(milte
 REACHED = {
     "models.model": ("Stage",),
     "weight_files.model_weights": ("Weights", "Weight"),
-    "diffing.structure": ("FunctionDifference", "ModelDifference", "WeightDifference", "WeightChange", "Change"),
+    "diffing.difference": ("ModelDifference",),
+    "diffing.structure": ("FunctionDifference", "WeightDifference", "WeightChange", "Change"),
     "evaluation.subjects": ("Subject",),
     "evaluation.comparing.comparison": ("ComparedValue", "Origin", "FirstOddity"),
     "conversion.halves": ("Loss",),

@@ -14,6 +14,7 @@ SPLIT = {
     "diagnostics.md": ("## ", "### MIL"),
     "language.md": ("## ",),
     "diff.md": ("## ",),
+    "json.md": ("## ",),
     "performance.md": ("## ",),
     "api/functions.md": ("## ",),
     "project/architecture.md": ("## ",),
