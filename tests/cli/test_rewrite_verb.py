@@ -74,7 +74,7 @@ def test_a_model_is_written_and_verified(model: Path) -> None:
 def test_misuse(model: Path, arguments: list[str], status: int, message: str) -> None:
     ended = run("rewrite", *[each.replace("{}", str(model)) for each in arguments])
     assert ended.exit_code == status, ended.output
-    assert message in ended.output
+    assert message in ended.stderr
 
 
 def test_the_rules_are_listed_and_tested() -> None:
