@@ -147,7 +147,10 @@ def halved(dtype: str, factor: str, casts: bool) -> Program:
     return program("\n".join(lines))
 
 
-@pytest.mark.parametrize(("before", "after"), [("0.5", "0.5"), ("0.1", "0.1"), ("0.25", "0.5")])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("0.5", "0.5"), ("0.1", "0.1"), ("0.25", "0.5"), ("0", "2e-8"), ("60000", "60010"), ("1e-5", "1.001e-5")],
+)
 def test_constants_follow_another_precision(before: str, after: str) -> None:
     difference = miltext.diff(halved("fp16", before, casts=True), halved("fp32", after, casts=False))
     (block,) = difference.functions[0].blocks

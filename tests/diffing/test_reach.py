@@ -46,3 +46,45 @@ def test_a_constant_that_becomes_zero_is_a_cause() -> None:
     (block,) = miltext.diff(old, new).functions[0].blocks
     (added,) = (each for each in block.changed if each.name == "o")
     assert [change.follows for change in added.changes if change.name == "y"] == [None]
+
+
+T = "tensor<fp16, [1, 4]>"
+CHAIN = f"{T} a = relu(x = x); {T} b = tanh(x = a);"
+ACROSS = f"{T} u = relu(x = k); {T} v = tanh(x = l);"
+
+
+def branches(body: str, output: str, other: str = "o") -> str:
+    """Return the call of a `cond`, whose first branch has a body and an output."""
+    second = f"{T} o = sin(x = x); {T} q = cos(x = o);"
+    return f"cond(pred = p) () {{ {body} }} -> ({output}) () {{ {second} }} -> ({other});"
+
+
+def cond(*branch: str) -> str:
+    return text([f"{T} y = {branches(*branch)}"], "y", f"bool p, {T} x")
+
+
+def loop(first: str, second: str, outputs: str) -> str:
+    """Return a loop with the inputs and the outputs of its body."""
+    head = f"while_loop(loop_vars = (x, w)) ({T} i, {T} j) {{ bool go = identity(x = p); }} -> (go)"
+    body = f"({T} {first}, {T} {second}) {{ {ACROSS} }} -> ({outputs});"
+    return text([f"{T} y, {T} z = {head} {body}"], "y, z", f"bool p, {T} x, {T} w")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (cond(CHAIN, "a"), cond(CHAIN, "b")),
+        (cond(CHAIN, "b"), cond(CHAIN, "a")),
+        (cond(CHAIN, "b"), cond(f"{T} a = relu(x = x);", "a")),
+        (cond(CHAIN, "b"), cond(CHAIN, "x")),
+        (cond(CHAIN, "b", "o"), cond(CHAIN, "b", "q")),
+        (cond(f"{T} u = {branches(CHAIN, 'a')}", "u"), cond(f"{T} u = {branches(CHAIN, 'b')}", "u")),
+        (loop("k", "l", "u, v"), loop("k", "l", "v, u")),
+        (loop("k", "l", "u, v"), loop("l", "k", "u, v")),
+        (loop("k", "l", "u, v"), loop("k", "l", "u, l")),
+    ],
+    ids=["a later value", "an earlier one", "a removed one", "an outer one", "the other branch", "a branch in a branch"]
+    + ["outputs of a loop swapped", "inputs of a loop swapped", "a loop's own input"],
+)
+def test_other_values_of_inner_blocks_are_other_numbers(old: str, new: str) -> None:
+    assert miltext.diff(old, new).summary.outputs.unreached == ()

@@ -18,7 +18,7 @@ from miltext.generation.options import Options
 from miltext.generation.programs import generate
 from miltext.ir.functions import Function
 from miltext.ir.graph import Graph
-from miltext.ir.parts import Op, Value, literal_of
+from miltext.ir.parts import Block, Op, Operand, Value, literal_of
 from miltext.pairing.keyed import label
 from miltext.schema.proto import Program
 from miltext.schema.tensors import literal
@@ -62,7 +62,7 @@ def planted(seed: int) -> tuple[Program, Program, list[Planted]]:
     random = Random(seed)
     old = generate(seed, Options(ops=(8, 30), weights=32, control_flow=seed % 3 == 0, states=seed % 4 == 0))
     new, edits = old, list[Planted]()
-    if random.random() < 0.4 and (resized := _resized(random, old)):
+    if random.random() < 0.4 and (resized := random.choice([_resized, _widened])(random, old)):
         new, edit = resized
         edits.append(edit)
     touched = {name for edit in edits for name in edit.names}
@@ -135,6 +135,40 @@ def _resized(random: Random, old: Program) -> tuple[Program, Planted] | None:
         return None if found else (miltext.parse(text), Planted("size", {name_text(value.name)}))
     except MiltextError:
         return None
+
+
+def _widened(random: Random, old: Program) -> tuple[Program, Planted] | None:
+    """Give all values and constants of fp16 the type fp32, with the same numbers."""
+    function = next(iter(Graph(old).functions.values()))
+    text = miltext.to_text(old)
+    names = {name_text(value.name) for value in function.inputs if _is_half(value)}
+    with_constants = {op for op, _, name in _constants(function) if _is_half_literal(op.operand(name))}
+    for op in function.walk():
+        if op.is_constant and not any(isinstance(use.user, Block) for value in op.outputs for use in value.uses):
+            continue
+        has_halves = op in with_constants or any(map(_is_half, op.outputs))
+        if has_halves and not any(_is_half(each) and not _is_constant(each) for each in op.used()):
+            names |= _name(op)  # an operation that makes fp16 of other types, or takes only constants of it
+    if not names or "\"fp16\"" in text:  # a cast is a cause of its own
+        return None
+    try:
+        new = miltext.parse(text.replace("fp16", "fp32"))
+        return None if any(each.severity == "error" for each in miltext.check(new)) else (new, Planted("wider", names))
+    except MiltextError:
+        return None
+
+
+def _is_half(value: Value) -> bool:
+    return isinstance(value.type, TensorType) and value.type.dtype == "fp16"
+
+
+def _is_half_literal(operand: Operand) -> bool:
+    held = literal_of(operand)
+    return held is not None and (tensor := literal(held)) is not None and tensor.dtype.name == "fp16"
+
+
+def _is_constant(value: Value) -> bool:
+    return value.maker is not None and value.maker.is_constant
 
 
 def _name(op: Op) -> set[str]:
@@ -225,8 +259,8 @@ def _constants(function: Function) -> Iterator[tuple[Op, Value | None, str]]:
                 yield op, op.values(parameter)[0] if op.values(parameter) else None, parameter
 
 
-def _other_number(random: Random, function: Function, *, long: bool) -> Planted | None:
-    """Give a float argument other numbers."""
+def _other_number(random: Random, function: Function, *, long: bool = False, step: float = 0.5) -> Planted | None:
+    """Give a float argument other numbers: one of them plus a step, or at least the next number."""
     found = []
     for op, value, parameter in _constants(function):
         tensor = literal(literal_of(op.operand(parameter)))  # type: ignore[arg-type]
@@ -238,7 +272,11 @@ def _other_number(random: Random, function: Function, *, long: bool) -> Planted 
         return None
     op, value, parameter, tensor = random.choice(found)
     array = tensor.array().copy()
-    array.flat[random.randrange(max(1, array.size))] += np.asarray(0.5, array.dtype)
+    place = random.randrange(max(1, array.size))
+    was = array.flat[place]
+    array.flat[place] += np.asarray(step, array.dtype)
+    if array.flat[place] == was:
+        array.flat[place] = np.nextafter(was, np.asarray(np.inf, array.dtype))
     if value is None:
         message = op.own_literal(parameter)
     else:
@@ -257,11 +295,16 @@ def _other_number(random: Random, function: Function, *, long: bool) -> Planted 
 
 
 def _attribute(random: Random, function: Function) -> Planted | None:
-    return _other_number(random, function, long=False)
+    return _other_number(random, function)
+
+
+def _near(random: Random, function: Function) -> Planted | None:
+    """Give a float argument numbers that fp16 does not distinguish from the old ones."""
+    return _other_number(random, function, long=random.random() < 0.5, step=random.choice([2e-8, 1e-6]))
 
 
 def _weights(random: Random, function: Function) -> Planted | None:
     return _other_number(random, function, long=True)
 
 
-PLANTS: tuple[Plant, ...] = (_inserted, _removed, _renamed, _moved, _attribute, _weights)
+PLANTS: tuple[Plant, ...] = (_inserted, _removed, _renamed, _moved, _attribute, _near, _weights)

@@ -27,10 +27,12 @@ from miltext.diffing.edits import (
 from miltext.diffing.exact import ExactData, attribute_edits, flattened, joined, with_edits
 from miltext.diffing.scoping import with_scopes
 from miltext.diffing.structure import (
+    EQUAL,
     AddedOperation,
     BlockDifference,
     Change,
     ChangedOperation,
+    Consequence,
     FunctionDifference,
     MovedOperations,
     OperationDifference,
@@ -39,7 +41,7 @@ from miltext.diffing.structure import (
     WeightDifference,
 )
 from miltext.diffing.telling import REMOVED, USES
-from miltext.ir.parts import Op, Value
+from miltext.ir.parts import Op, Value, literal_of
 from miltext.pairing.keyed import EXACT, NAME, label, stated
 from miltext.schema import proto
 from miltext.syntax.literals import quote
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
     from miltext.diffing.compression import Compressed
+    from miltext.diffing.structure import WeightChange
     from miltext.diffing.values import Values
     from miltext.ir.functions import Function
     from miltext.ir.parts import Block, Operand
@@ -324,7 +327,9 @@ class ProgramComparison:
         """Return the changes of an operation; `where` is the function, and the operation, for its weights."""
         weights, unread = len(self._values.changed), self._values.unread
         changes: list[Change] = []
-        if not self._constants.weight(a, b, where[0]) and not self._is_untouched(a, b):
+        if self._constants.weight(a, b, where[0]):
+            self._judge_weight_type(a, b)
+        elif not self._is_untouched(a, b):
             old, new = a.type, b.type
             changes += [Change("operation", "", name_text(old), name_text(new))] if old != new else []
             changes += self._arguments(a, b, where)
@@ -332,7 +337,7 @@ class ProgramComparison:
             changes += self._types(a, b)
         if changes or len(self._values.changed) > weights:
             self.different.add(b)
-        if not changes and all(each.follows is not None for each in self._values.changed[weights:]):
+        if all(map(_is_equal, (*changes, *self._values.changed[weights:]))):
             self.equal.add(b)
         if self._values.unread > unread:
             self.unread.add(b)
@@ -344,15 +349,34 @@ class ProgramComparison:
             found.changed[place] = self._exact.weight(found.changed[place], found.kinds[place], a, b)
         return self._exact.operation(changes, a, b) if changes else changes
 
+    def _judge_weight_type(self, a: Op, b: Op) -> None:
+        """Make the last weight, which has another form, a cause if its type changed by itself."""
+        weight = self._values.changed[-1]
+        is_retyped = self.old.types[a.outputs[0]] != self.new.types[b.outputs[0]]
+        if weight.follows is not None and is_retyped and self.consequences.of_type(a, b, 0) is None:
+            self._values.changed[-1] = replace(weight, follows=None)
+
     def _arguments(self, a: Op, b: Op, where: tuple[str, str]) -> Iterator[Change]:
         """Yield the changes of arguments, with the reasons of those that follow."""
         names = {name_text(key): key for key in b.inputs}
         for change in self._named("argument", a.inputs, b.inputs, where):
             key = names.get(change.name, "")
             follows = key in a.inputs and (
-                self.consequences.of_argument(b, key) or self.consequences.of_operands(a, b, key)
+                self.consequences.of_argument(b, key)
+                or self.consequences.of_operands(a, b, key)
+                or self._equal_constants(a.inputs[key], b.inputs[key])
             )
             yield replace(change, follows=follows or None)
+
+    def _equal_constants(self, before: Sequence[Operand], now: Sequence[Operand]) -> Consequence | None:
+        """Return the reason for other constants as arguments, which have the same numbers."""
+        if len(before) != len(now):
+            return None
+        for old, new in zip(before, now, strict=True):
+            held = literal_of(old), literal_of(new)
+            if not self._same(old, new) and not (held[0] and held[1] and self._values.is_equal(held[0], held[1])):
+                return None
+        return Consequence("constant", EQUAL)
 
     def _own_attributes(self, a: Op, b: Op, where: tuple[str, str]) -> Iterator[Change]:
         """Yield the changes of attributes; the value of a `const` may follow."""
@@ -442,6 +466,11 @@ class ProgramComparison:
         if names[0] != names[1]:
             was, here = [self._spelling.literal(name) if name else None for name in names]
             yield Rename("name", label(b), was, here, edits=Edits(AttributeEdit(a, NAME, None, names[1])))
+
+
+def _is_equal(change: Change | WeightChange) -> bool:
+    """Return whether a change leaves the numbers as they were."""
+    return change.follows is not None and change.follows.cause == EQUAL
 
 
 def _listed(texts: Sequence[str]) -> str:

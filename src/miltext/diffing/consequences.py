@@ -4,13 +4,14 @@
 |---|---|---|
 | `type` | the type of an output, or of a block's input | inference gives exactly this type in both programs |
 | `size` | a constant argument | `reshape` would make it from the old one for the new sizes |
-| `precision` | a constant argument | it has the same numbers in the data type that the operands beside it have now |
+| `precision` | a constant argument | it has the old numbers in the data type that the operands beside it have now |
 | `operand` | a value as an argument | only added or removed operations are between the old value and the new one |
 | `operand` | an output of a block | as for an argument; or an added operation makes it in place of a removed one |
 | `number` | a name, only in its numbers | operations were added or removed, so that a converter counts otherwise |
 | `name` | a name | it continues that of a renamed user, or was or is that of a removed or added user |
 | `place` | the place of constants | each is used by an added or a moved operation |
 | `constant` | an added or removed constant | each of its users is added or removed, too |
+| `constant` | a constant as an argument | it is another constant with the same numbers |
 | `description` | a field of the description | it states a fact of the program that differs |
 | `weight` | the form of a weight | its numbers are the same |
 

@@ -16,6 +16,7 @@ from miltext.checking.resizing.cuts import cuts_of
 from miltext.checking.resizing.facts import PLAIN
 from miltext.checking.resizing.following import Following
 from miltext.diagnostics import MiltextError
+from miltext.diffing.spelling import SHOWN
 from miltext.ir.parts import Op, Value, literal_of
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.types import TensorType, read_type
@@ -254,7 +255,9 @@ class ResizedGraph(InferredGraph):
         return np.array_equal(np.asarray(follow.elements).reshape(follow.shape).astype(array.dtype), array)
 
     def is_recast(self, old: GraphOperand, new: GraphOperand, was: str, now: str) -> bool:
-        """Return whether a constant changed only from one data type to another, with the narrower one's numbers."""
+        """Return whether a constant changed only from one data type to another: its numbers are those that the old ones
+        become in the new type, or those of the same shortest decimals, as fp16(0.1) and fp32(0.1).
+        """
         import numpy as np
 
         before, after = self._array(0, old), self._array(1, new)
@@ -263,10 +266,10 @@ class ResizedGraph(InferredGraph):
         types = [np.dtype(BY_NAME[name].numpy) for name in (was, now)]
         if [before.dtype, after.dtype] != types:
             return False
-        narrow = min(types, key=lambda each: each.itemsize)
-        with np.errstate(over="ignore"):
-            is_equal = np.array_equal(before.astype(narrow), after.astype(narrow), equal_nan=narrow.kind == "f")
-        return is_equal and (narrow != types[1] or _keeps_magnitudes(before, after))
+        with np.errstate(over="ignore", invalid="ignore"):
+            made = before.astype(after.dtype)
+        is_made = np.array_equal(made, after, equal_nan=made.dtype.kind == "f")
+        return (is_made or _has_decimals(before, after)) and _keeps_magnitudes(before, after)
 
     def _array(self, side: int, operand: GraphOperand) -> Array | None:
         """Return the elements of a constant; None if they are unavailable."""
@@ -281,13 +284,19 @@ class ResizedGraph(InferredGraph):
 
 
 def _keeps_magnitudes(before: Array, after: Array) -> bool:
-    """Return whether no number became an infinity, and none but a 0 became 0 or a subnormal number."""
+    """Return whether no integer changed, no number became an infinity, and none but a 0 became 0 or subnormal."""
     import numpy as np
 
     if after.dtype.kind != "f":
-        return True
+        return np.array_equal(after.astype(before.dtype), before)
     is_lost = (before != 0) & (np.abs(after) < np.finfo(after.dtype).tiny)
     return not bool(np.any(is_lost | (np.isinf(after) & ~np.isinf(before))))
+
+
+def _has_decimals(before: Array, after: Array) -> bool:
+    """Return whether the few numbers of two types of floats have the same shortest decimals."""
+    is_short = after.size <= SHOWN and before.dtype.kind == after.dtype.kind == "f"
+    return is_short and [*map(str, before.ravel())] == [*map(str, after.ravel())]
 
 
 def _row(operands: Operands, name: str) -> tuple[object, ...]:

@@ -95,8 +95,25 @@ def _reached(function: Function, partners: Partners, causes: ReachCauses, states
     for block in function.blocks.values():
         for op in block:
             own = (op, *op.walk()) if op.blocks else (op,)
-            differs = any(each in causes.operations or not (each in partners.ops or each.is_constant) for each in own)
+            differs = any(
+                each in causes.operations
+                or not (each in partners.ops or each.is_constant)
+                or _is_other_around(each, partners)
+                for each in own
+            )
             if differs or not found.isdisjoint(op.used() if op.blocks else op.operands):
                 found.update(op.outputs)
                 found.update(written(op))
     return found
+
+
+def _is_other_around(op: Op, partners: Partners) -> bool:
+    """Return whether an inner block of an operation takes or returns other values than that of its partner."""
+    partner = partners.ops.get(op)
+    if partner is None or len(partner.blocks) != len(op.blocks):
+        return bool(op.blocks)
+    return any(
+        len(old) != len(new) or any(partners.values.get(b) is not a for a, b in zip(old, new, strict=True))
+        for before, now in zip(partner.blocks, op.blocks, strict=True)
+        for old, new in ((before.inputs, now.inputs), (before.outputs, now.outputs))
+    )

@@ -32,13 +32,17 @@ class TensorDistance:
     snr: float | None = None
 
 
+EQUAL = "equal numbers"
+"""The cause of a difference between weights, or between constants, with the same numbers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Consequence:
     """The reason why a difference follows from another one: the rule's kind, and the name of the first difference.
 
     `kind` is of the table in `miltext.diffing.consequences`. `cause` is the name of an input or an operation of the new
-    program, or of a removed operation; it is empty where all added and removed operations are the cause, and `equal
-    numbers` for a weight in another form.
+    program, or of a removed operation; it is empty where all added and removed operations are the cause, and EQUAL for
+    a weight in another form, or another constant, with the same numbers.
     """
 
     kind: str

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diffing.spelling import SHOWN, Spelling
-from miltext.diffing.structure import Change, Consequence, TensorDistance, WeightChange, WeightDifference, WeightPlace
+from miltext.diffing.structure import EQUAL, Change, Consequence, TensorDistance, WeightChange, WeightDifference, WeightPlace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,13 +86,17 @@ class Values:
         apart = None if old is None or new is None else measure(old, new)
         self.kinds.append("")
         is_equal = apart is not None and not apart.changed
-        follows = Consequence("weight", "equal numbers") if is_equal else None
+        follows = Consequence("weight", EQUAL) if is_equal else None
         type_text = self.spelling.type(output)
         self.changed.append(WeightChange(*where, "val", type_text, None, None, apart, *forms, follows=follows))
 
     def same(self, a: Value, b: Value) -> bool:
         """Return whether two Values have the same contents."""
         return self._compare(a, b).same
+
+    def is_equal(self, a: Value, b: Value) -> bool:
+        """Return whether two Values have the same contents, which were read."""
+        return self._old.reads(a) and self._new.reads(b) and self.same(a, b)
 
     def _alike(self, a: Value, b: Value) -> bool:
         return (a.docString, self._old.type_key(a)) == (b.docString, self._new.type_key(b))
