@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 
 import numpy as np
@@ -39,10 +40,13 @@ SAME = ("relu", "tanh", "sigmoid", "abs", "square", "sign", "exp2", "cos", "sin"
 
 @dataclass
 class Planted:
-    """An edit: its kind, and the names of the operations, inputs or values at which it may be reported."""
+    """An edit: its kind, the names of the operations, inputs or values at which it may be reported, and those of other
+    values that no other edit may touch, since the two might cancel each other.
+    """
 
     kind: str
     names: set[str]
+    beside: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -65,12 +69,12 @@ def planted(seed: int) -> tuple[Program, Program, list[Planted]]:
     if random.random() < 0.4 and (resized := random.choice([_resized, _widened])(random, old)):
         new, edit = resized
         edits.append(edit)
-    touched = {name for edit in edits for name in edit.names}
+    touched = {name for edit in edits for name in edit.names | edit.beside}
     for plant in random.choices(PLANTS, k=random.randint(1, MOST - len(edits))):
         graph = Graph(new)
         made = plant(random, next(iter(graph.functions.values())))
-        if made is not None and touched.isdisjoint(made.names):
-            touched |= made.names
+        if made is not None and touched.isdisjoint(made.names | made.beside):
+            touched |= made.names | made.beside
             edits.append(made)
             new = graph.program()
     return old, new, edits
@@ -84,6 +88,18 @@ def outcome(old: Program, new: Program, edits: list[Planted]) -> Outcome:
     hidden = [edit for edit in edits if not any(edit.names & names for names in causes)]
     others = [str(sorted(names)) for names in causes if not any(edit.names & names for edit in edits)]
     return Outcome(edits, hidden, others)
+
+
+def other_numbers(old: Program, new: Program, seed: int) -> list[str] | None:
+    """Return the outputs that differ on random inputs, but not by the summary of `diff`; None if that is unknown."""
+    if any("random_" in op.type for program in (old, new) for op in Graph(program).walk()):
+        return None  # other draws are no difference of the programs
+    same = miltext.diff(old, new).summary.outputs.unreached
+    try:
+        found = miltext.compare(old, new, seed=seed)
+    except MiltextError:
+        return None  # as with inputs of other sizes
+    return [each.name for each in found.outputs if each.name in same and each.measure.level < math.inf]
 
 
 def _causes(function: FunctionDifference) -> Iterator[set[str]]:
@@ -198,7 +214,7 @@ def _inserted(random: Random, function: Function) -> Planted | None:
         return None
     maker.block.insert_before(maker.next, new)
     value.replace_uses(new.outputs[0], uses)
-    return Planted("inserted", {name})
+    return Planted("inserted", {name}, {name_text(value.name)})
 
 
 def _removed(random: Random, function: Function) -> Planted | None:
@@ -247,6 +263,35 @@ def _moved(random: Random, function: Function) -> Planted | None:
             if sum(not each.is_constant for each in between) > 1:
                 return Planted("moved", {name for each in between for name in _name(each)})
             block.insert_before(behind, op)
+    return None
+
+
+def _rewired(random: Random, function: Function) -> Planted | None:
+    """Give an argument, or an output of an inner block, another value of the same type."""
+    uses = [
+        (value, use)
+        for value in function.defined()
+        if value.type is not None and not _is_constant(value) and not value.is_state
+        for use in value.uses
+        if use.op is not None or isinstance(use.user.owner, Op)  # type: ignore[union-attr]
+    ]
+    random.shuffle(uses)
+    if random.random() < 0.3:
+        uses.sort(key=lambda each: each[1].op is not None)  # outputs of inner blocks first, which are few
+    for value, use in uses:
+        block = use.user if isinstance(use.user, Block) else use.user.block
+        assert block is not None
+        before = [*function.inputs, *block.inputs]
+        for op in block:
+            if op is use.user:
+                break
+            before += () if op.is_constant else op.outputs
+        others = [each for each in before if each is not value and each.type == value.type]
+        if others:
+            other = random.choice(others)
+            value.replace_uses(other, [use])
+            beside = {name_text(value.name), name_text(other.name)}
+            return Planted("rewired", {"outputs"} if use.op is None else _name(use.op), beside)
     return None
 
 
@@ -307,4 +352,4 @@ def _weights(random: Random, function: Function) -> Planted | None:
     return _other_number(random, function, long=True)
 
 
-PLANTS: tuple[Plant, ...] = (_inserted, _removed, _renamed, _moved, _attribute, _near, _weights)
+PLANTS: tuple[Plant, ...] = (_inserted, _removed, _renamed, _moved, _attribute, _near, _weights, _rewired)
