@@ -164,6 +164,25 @@ def test_states_carry_a_change_to_the_next_run() -> None:
     assert numbers.verdict == OTHER
 
 
+def test_an_operation_before_a_state_differs_there() -> None:
+    old = STATEFUL.replace("KIND", "square")
+    line = 'tensor<fp16, [4]> c = square(x = x)[name = string("c")];'
+    assert line in old
+    text = told(old, old.replace(line, "").replace("data = c", "data = x")).to_text()
+    assert "    c removed: s " in text
+    assert "no compared value differs" not in text
+
+
+def test_outputs_without_numbers_are_named() -> None:
+    old = CHAIN.replace("sigmoid(x = b)", "log(x = n)").replace(
+        "tensor<fp32, [2, 8]> y", "tensor<fp32, [2, 8]> n = sub(x = fp32(-1), y = b);\ntensor<fp32, [2, 8]> y"
+    )
+    numbers = told(old, old.replace("fp32(-1)", "fp32(-2)")).numbers
+    assert numbers is not None
+    assert (numbers.verdict, numbers.empty) == (SAME, ("y",))
+    assert verdict_words(numbers).endswith("all outputs are equal; y: nothing but NaN")
+
+
 def test_many_causes_begin_with_the_greatest_losses() -> None:
     names = [f"v{index}" for index in range(30)]
     body = "".join(f'tensor<fp32, [2, 8]> {name} = tanh(x = x)[name = string("{name}")];\n' for name in names)

@@ -84,8 +84,17 @@ def loop(first: str, second: str, outputs: str) -> str:
         (loop("k", "l", "u, v"), loop("l", "k", "u, v")),
         (loop("k", "l", "u, v"), loop("k", "l", "u, l")),
     ],
-    ids=["a later value", "an earlier one", "a removed one", "an outer one", "the other branch", "a branch in a branch"]
-    + ["outputs of a loop swapped", "inputs of a loop swapped", "a loop's own input"],
+    ids=[
+        "a later value",
+        "an earlier one",
+        "a removed one",
+        "an outer one",
+        "the other branch",
+        "a branch in a branch",
+        "outputs of a loop swapped",
+        "inputs of a loop swapped",
+        "a loop's own input",
+    ],
 )
 def test_other_values_of_inner_blocks_are_other_numbers(old: str, new: str) -> None:
     assert miltext.diff(old, new).summary.outputs.unreached == ()

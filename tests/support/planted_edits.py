@@ -165,7 +165,7 @@ def _widened(random: Random, old: Program) -> tuple[Program, Planted] | None:
         has_halves = op in with_constants or any(map(_is_half, op.outputs))
         if has_halves and not any(_is_half(each) and not _is_constant(each) for each in op.used()):
             names |= _name(op)  # an operation that makes fp16 of other types, or takes only constants of it
-    if not names or "\"fp16\"" in text:  # a cast is a cause of its own
+    if not names or '"fp16"' in text:  # a cast is a cause of its own
         return None
     try:
         new = miltext.parse(text.replace("fp16", "fp32"))

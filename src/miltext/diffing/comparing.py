@@ -335,12 +335,7 @@ class ProgramComparison:
             changes += self._arguments(a, b, where)
             changes += self._own_attributes(a, b, where)
             changes += self._types(a, b)
-        if changes or len(self._values.changed) > weights:
-            self.different.add(b)
-        if all(map(_is_equal, (*changes, *self._values.changed[weights:]))):
-            self.equal.add(b)
-        if self._values.unread > unread:
-            self.unread.add(b)
+        self._note(b, [*changes, *self._values.changed[weights:]], is_unread=self._values.unread > unread)
         self._owners |= dict.fromkeys(range(weights, len(self._values.changed)), (a, b))
         if len(a.blocks) != len(b.blocks):
             changes.append(Change("blocks", "", str(len(a.blocks)), str(len(b.blocks))))
@@ -348,6 +343,15 @@ class ProgramComparison:
         for place in range(weights, len(found.changed)):
             found.changed[place] = self._exact.weight(found.changed[place], found.kinds[place], a, b)
         return self._exact.operation(changes, a, b) if changes else changes
+
+    def _note(self, op: Op, changes: Sequence[Change | WeightChange], *, is_unread: bool) -> None:
+        """Note whether an operation of the new program differs, in its numbers or otherwise."""
+        if changes:
+            self.different.add(op)
+        if all(each.follows is not None and each.follows.cause == EQUAL for each in changes):
+            self.equal.add(op)
+        if is_unread:
+            self.unread.add(op)
 
     def _judge_weight_type(self, a: Op, b: Op) -> None:
         """Make the last weight, which has another form, a cause if its type changed by itself."""
@@ -466,11 +470,6 @@ class ProgramComparison:
         if names[0] != names[1]:
             was, here = [self._spelling.literal(name) if name else None for name in names]
             yield Rename("name", label(b), was, here, edits=Edits(AttributeEdit(a, NAME, None, names[1])))
-
-
-def _is_equal(change: Change | WeightChange) -> bool:
-    """Return whether a change leaves the numbers as they were."""
-    return change.follows is not None and change.follows.cause == EQUAL
 
 
 def _listed(texts: Sequence[str]) -> str:

@@ -59,7 +59,8 @@ class DiffNumbers:
     """The numbers of two programs on the same inputs: the verdict, the outputs, the worst first, and the causes.
 
     `first` is the first value below the threshold, `problem` the reason why the programs cannot be compared. `seed` is
-    that of random inputs, None without any. `function` is the function that was run.
+    that of random inputs, None without any. `function` is the function that was run. `empty` are the outputs with no
+    number on either side: all of their elements are NaN.
     """
 
     verdict: str
@@ -69,6 +70,7 @@ class DiffNumbers:
     first: str | None = None
     outputs: tuple[ValueRatio, ...] = ()
     lost: tuple[str, ...] = ()
+    empty: tuple[str, ...] = ()
     causes: tuple[CauseNumbers, ...] = field(default=())
 
 
@@ -93,6 +95,7 @@ def numbers_of(
         first=found.first.value.name if found.first is not None else None,
         outputs=tuple(outputs),
         lost=found.lost,
+        empty=tuple(each.name for each in found.outputs if each.measure.nans == (each.measure.count,) * 2 != (0, 0)),
         causes=tuple(causes),
     )
 
@@ -142,7 +145,8 @@ class _Causes:
             reached = sorted(_reached(op) & places.keys(), key=places.__getitem__)
             outputs = [each for value in reached if (each := self._outputs[side].get(value.name)) is not None]
             nearest = (self._values[side].get(value.name) for value in reached)
-            at = next((each for each in nearest if each is not None and each.measure.level < math.inf), None)
+            differing = (each for each in (*nearest, *outputs) if each is not None and each.measure.level < math.inf)
+            at = next(differing, None)  # final states are among the outputs alone
             yield CauseNumbers(name, status, None if at is None else _ratio(at), tuple(map(_ratio, outputs)))
 
 
@@ -189,9 +193,10 @@ def verdict_words(numbers: DiffNumbers) -> str:
     if numbers.verdict == UNKNOWN:
         return f"cannot be compared: {numbers.problem}"
     if numbers.verdict == SAME:
+        empty = f"; {first_of([*map(name_text, numbers.empty)])}: nothing but NaN" if numbers.empty else ""
         if all(each.ratio == math.inf for each in numbers.outputs):
-            return f"the same program in another form, for {inputs}: all outputs are equal"
-        return f"the same program in another form, for {inputs}: no output differs beyond rounding ({worst})"
+            return f"the same program in another form, for {inputs}: all outputs are equal{empty}"
+        return f"the same program in another form, for {inputs}: no output differs beyond rounding ({worst}){empty}"
     if numbers.verdict == NEAR:
         return f"other weights, but no output is below the threshold of `miltext compare` ({worst})"
     lost = [f"output {name_text(name)} is gone" for name in numbers.lost]

@@ -56,15 +56,15 @@ def output_reach(pairs: Sequence[PairedFunction], partners: Partners, causes: Re
 
 
 def _outputs(old: Function, new: Function, partners: Partners, reached: set[Value]) -> Iterator[tuple[Value, bool]]:
-    """Yield each output of a function, and whether its numbers are those of the old output of its name, or of the
-    renamed one.
+    """Yield each output of a function that is not new, and whether its numbers are those of the old output of its name,
+    or of the renamed one.
     """
     kept = {value.name: value for block in old.blocks.values() for value in block.outputs}
     for block in new.blocks.values():
         for value in block.outputs:
             partner, named = partners.values.get(value), kept.get(value.name)
-            is_kept = partner is named if named is not None else partner in kept.values()
-            yield value, is_kept and value not in reached
+            if named is not None or partner in kept.values():
+                yield value, named in (partner, None) and value not in reached
 
 
 def _reordered_states(old: Function, new: Function, partners: Partners) -> Iterator[str]:

@@ -314,12 +314,14 @@ class OutputReach:
 class DiffSummary:
     """The facts that matter first.
 
-    `interface` names the changed functions, inputs, outputs and states. `breaks` are the changes that break callers, as
-    from `miltext.diffing.breaking`, None if they are unknown. `added` and `removed` are the numbers of operations by
+    `interface` names the changed functions, inputs, outputs and states; `exchanged` are the inputs and outputs with the
+    old name of another one: `output y`. `breaks` are the changes that break callers, as from
+    `miltext.diffing.breaking`, None if they are unknown. `added` and `removed` are the numbers of operations by
     type, without constants; an operation with another type counts in both.
     """
 
     interface: tuple[str, ...] = ()
+    exchanged: tuple[str, ...] = ()
     breaks: tuple[Change, ...] | None = None
     added: dict[str, int] = field(default_factory=dict)
     removed: dict[str, int] = field(default_factory=dict)

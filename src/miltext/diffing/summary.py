@@ -10,12 +10,13 @@ from miltext.diffing.breaking import breaking
 from miltext.diffing.reach import ReachCauses, output_reach
 from miltext.diffing.structure import DiffSummary
 from miltext.diffing.weight_sizes import WeightHolders
+from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from miltext.diffing.comparing import ProgramComparison
-    from miltext.diffing.structure import Change, FunctionDifference
+    from miltext.diffing.structure import Change, FunctionDifference, Rename
     from miltext.models.model import Model
     from miltext.pairing.pairing import PairedFunction
 
@@ -43,9 +44,10 @@ def summarize(
     operations = (comparison.different - comparison.equal) | comparison.unread
     replaced = [each for block in blocks for one in block.changed for each in one.changes if each.kind == "operation"]
     described = {(kind, name) for kind, name in map(_feature, changes) if kind}
-    interface = [*_of_functions(functions), *_of_descriptions(changes)]
+    interface = [*_of_functions(functions, {name_text(pair.name): pair for pair in pairs}), *_of_descriptions(changes)]
     return DiffSummary(
         tuple(dict.fromkeys(interface)),
+        tuple(name for function in functions for name in _exchanged(_renamed(function))),
         _breaks(*models),
         _kinds((each.type for block in blocks for each in block.added), (change.new for change in replaced)),
         _kinds((each.type for block in blocks for each in block.removed), (change.old for change in replaced)),
@@ -54,17 +56,40 @@ def summarize(
     )
 
 
-def _of_functions(functions: Iterable[FunctionDifference]) -> Iterator[str]:
+def _of_functions(functions: Iterable[FunctionDifference], pairs: Mapping[str, PairedFunction]) -> Iterator[str]:
     """Yield the changed parts of the interface of functions: `function f`, `input x`, `output y`, `opset`."""
     for function in functions:
         if function.status != "changed" or function.name != function.old_name:
             yield f"function {function.name}"
-        outer = [*function.renamed, *(each for block in function.blocks for each in block.renamed)]
-        yield from (f"{each.kind} {each.new}" for each in outer if each.kind in ("input", "output"))
+        outer = _renamed(function)
+        yield from (f"{each.kind} {each.new}" for each in outer)
         own = [*function.changes, *(each for block in function.blocks for each in block.changes)]
+        named = {name for each in outer if each.kind == "output" for name in (each.old, each.new)}
         for change in own:
-            if change.kind in _PARTS and change.follows is None:
+            alone = _alone(pairs[function.name]) - named if change.kind == "outputs" else {*()}
+            if alone:
+                yield from (f"output {name}" for name in sorted(map(str, alone)))
+            elif change.kind in _PARTS and change.follows is None:
                 yield f"{change.kind} {change.name}".rstrip()
+
+
+def _renamed(function: FunctionDifference) -> list[Rename]:
+    """Return the renamed inputs and outputs of a function."""
+    both = [*function.renamed, *(each for block in function.blocks for each in block.renamed)]
+    return [each for each in both if each.kind in ("input", "output")]
+
+
+def _exchanged(renamed: Sequence[Rename]) -> Iterator[str]:
+    """Yield the renamed inputs and outputs that have the old name of another one."""
+    before = {(each.kind, each.old) for each in renamed}
+    return (f"{each.kind} {each.new}" for each in renamed if (each.kind, each.new) in before)
+
+
+def _alone(pair: PairedFunction) -> set[str | None]:
+    """Return the names of the outputs that only one of two functions has."""
+    sides = [side.blocks.values() if side is not None else () for side in (pair.old, pair.new)]
+    old, new = ({name_text(value.name) for block in side for value in block.outputs} for side in sides)
+    return {*(old ^ new)}
 
 
 def _of_descriptions(changes: Iterable[Change]) -> Iterator[str]:

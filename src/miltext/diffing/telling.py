@@ -61,8 +61,10 @@ def summary_lines(summary: DiffSummary) -> Iterator[str]:
         named = [f"{change.kind} {change.name}".rstrip() for change in summary.breaks]
         yield f"interface: breaks callers: {first_of(named)}"
     elif summary.interface:
-        verdict = "" if summary.breaks is None else "; breaks no callers"
+        verdict = "" if summary.breaks is None or summary.exchanged else "; breaks no callers"
         yield f"interface: {first_of(summary.interface)}{verdict}"
+    if summary.exchanged:
+        yield f"interface: other values under old names: {first_of(summary.exchanged)}"
     if summary.added or summary.removed:
         yield f"operations: {first_of([*kind_counts(summary)], KINDS)}"
     if summary.sizes.old_bytes != summary.sizes.new_bytes or summary.sizes.changed:

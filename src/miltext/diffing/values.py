@@ -9,7 +9,15 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diffing.spelling import SHOWN, Spelling
-from miltext.diffing.structure import EQUAL, Change, Consequence, TensorDistance, WeightChange, WeightDifference, WeightPlace
+from miltext.diffing.structure import (
+    EQUAL,
+    Change,
+    Consequence,
+    TensorDistance,
+    WeightChange,
+    WeightDifference,
+    WeightPlace,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
