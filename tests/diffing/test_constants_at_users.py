@@ -201,3 +201,49 @@ def test_weights_that_no_operation_has_are_compared() -> None:
     difference = miltext.diff(old, new, ignore_weights=True)
     assert difference.same is False
     assert [each.function for each in difference.weights.changed] == ["", "main"]
+
+
+TWICE = "fp16 {} = const()[val = fp16(2)]"
+SUM, PRODUCT = "tensor<fp16, [2, 2]> a = add(x = x, y = {})", "tensor<fp16, [2, 2]> y = mul(x = a, y = {})"
+
+
+@pytest.mark.parametrize(
+    "sides",
+    [
+        ("two", "one"),
+        ("one", "two"),
+        ("two", "literals"),
+        ("literals", "two"),
+        ("one", "literals"),
+        ("literals", "one"),
+    ],
+)
+def test_equal_constants_are_equal_shared_or_not(sides: tuple[str, str]) -> None:
+    forms = {
+        "two": program(TWICE.format("c"), TWICE.format("d"), SUM.format("c"), PRODUCT.format("d")),
+        "one": program(TWICE.format("c"), SUM.format("c"), PRODUCT.format("c")),
+        "literals": program(SUM.format("fp16(2)"), PRODUCT.format("fp16(2)")),
+    }
+    assert miltext.diff(forms[sides[0]], forms[sides[1]]).same is True
+
+
+LONG = "tensor<fp16, [2, 2, 8]>"
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(("last", "are_same"), [("1", True), ("2", False)])
+def test_a_weight_that_is_shared_has_the_same_numbers(last: str, are_same: bool, order: int) -> None:
+    def numbers(end: str) -> str:
+        rows = [["1"] * 8 for _ in range(4)]
+        rows[3][7] = end
+        texts = [f"[{', '.join(row)}]" for row in rows]
+        return f"{LONG}([[{texts[0]}, {texts[1]}], [{texts[2]}, {texts[3]}]])"
+
+    ends = (f"{LONG} a = add(x = x, y = c)", f"{LONG} y = mul(x = a, y = {{}})")
+    constants = [f"{LONG} {name} = const()[val = {numbers(end)}]" for name, end in (("c", "1"), ("d", last))]
+    two, one = program(*constants, ends[0], ends[1].format("d")), program(constants[0], ends[0], ends[1].format("c"))
+    difference = miltext.diff(*(two, one)[::order])
+    outputs = difference.summary.outputs
+    assert (outputs.unreached, outputs.reached) == ((("y",), ()) if are_same else ((), ("y",)))
+    assert ("constant follows from equal numbers" in difference.to_text()) is are_same
+    assert miltext.apply(difference, (two, one)[::order][0]) == (two, one)[::order][1]

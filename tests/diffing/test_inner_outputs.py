@@ -81,5 +81,12 @@ def test_other_outputs_without_other_operations_are_a_cause(shape: str, given: s
 def test_an_added_operation_names_the_block_that_returns_its_value() -> None:
     new = program(COND, f"{OLD.replace('v', 'w')} {T} q = sqrt(x = w);", "u, q")
     text = miltext.diff(program(COND), new).to_text()
-    assert f"            + {T} q = sqrt(x = w), now outputs of block 0\n" in text
+    assert f"            + {T} q = sqrt(x = w), now outputs of block 0 of n, m\n" in text
     assert "(removed)" not in text
+
+
+def test_the_block_of_an_output_is_named() -> None:
+    new = program(COND, f"{OLD} {T} q = sqrt(x = v);", "u, q")
+    text = miltext.diff(program(COND), new).to_text(consequences=True)
+    assert "q = sqrt(x = v), now outputs of block 0 of n, m\n" in text
+    assert "        block 0 of n, m\n            ~ outputs: (u, v) -> (u, q)\n" in text

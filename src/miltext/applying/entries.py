@@ -47,7 +47,7 @@ def require_applicable(difference: Difference, name: str) -> None:
     """Raise ModelError for a Difference with parts that cannot be carried out; `name` is the model."""
     if difference.breaking:
         raise not_applicable("a difference of only the breaking changes does not say what the new model is", name)
-    refused = sorted({f"`{each.kind}`" for each in difference.changes if each.kind in _NOT_APPLICABLE})
+    refused = sorted({each.kind for each in difference.changes if each.kind in _NOT_APPLICABLE})
     if refused:
         raise not_applicable(f"the difference has changes that cannot be applied, of the kind {listed(refused)}", name)
 

@@ -11,7 +11,8 @@ import click
 
 from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.progress import Progress
-from miltext.cli.streams import STATUSES, load_model, model_argument, nested_option, write_json, write_text
+from miltext.cli.streams import STATUSES, load_model, model_argument, nested_option, tell, write_json, write_text
+from miltext.diagnostics.wording import listed
 
 if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Record
@@ -24,6 +25,9 @@ Examples:
   miltext weights Model.mlpackage --format json | jq '.weights[].digest'
 """
 
+LISTED = 3
+"""The number of constants named in a note."""
+
 HEADINGS = ("name", "type", "shape", "bytes", "offset", "digest")
 
 
@@ -35,11 +39,13 @@ HEADINGS = ("name", "type", "shape", "bytes", "offset", "digest")
 def command(model: str, nested: str | None, save: str | None) -> None:
     """List MODEL's weights: name, type, shape, bytes, offset in the weight file, and SHA-256 of type and data.
 
-    A draft is completed first. The offset of a weight in the program itself, or in an array file, is `-`. Saved bf16
-    and fp8 arrays contain bit patterns, and each element of a sub-byte type is one byte.
+    Constants in the program of fewer than 10 elements are settings, and not listed. A draft is completed first. The
+    offset of a weight in the program itself, or in an array file, is `-`. Saved bf16 and fp8 arrays contain bit
+    patterns, and each element of a sub-byte type is one byte.
     """
     from miltext.drafting.programs import array_files, completed
     from miltext.models.outputs import check_place
+    from miltext.weight_files.model_weights import misfits
 
     source = load_model(model, nested)
     whole, arrays = completed(source), array_files(source)
@@ -51,6 +57,10 @@ def command(model: str, nested: str | None, save: str | None) -> None:
         records = [_record(weights, name, weight, progress, arrays) for name, weight in entries.items()]
     if not asks_json():
         write_text("-", [f"{line}\n" for line in _table(records)])
+    left = [*misfits(whole.program)]
+    if left:
+        some = listed(left, "and", LISTED)
+        tell(f"miltext: not listed: {some}, whose numbers do not fill their types; `miltext check` reports them")
     files = {} if save is None else save_arrays(weights, Path(save))
     if asks_json():
         write_json({"weights": [{**each, "saved": files.get(each["name"])} for each in records]})

@@ -79,7 +79,7 @@ def _found(old: Source, new: Source, how: How) -> Difference:
     whole = [_opened(each) for each in (old, new)]
     if all(isinstance(each, Model) and each.is_pipeline for each in whole):
         return _with_tools(compare_pipelines(whole[0], whole[1], how), whole, how)
-    if not any(_is_read(each) for each in whole):
+    if not any(_is_read(each) for each in whole) or _are_of_two_kinds(*whole):
         return compare_others(Stage("", whole[0]), Stage("", whole[1]), how)
     sides = [_side(each, name) for each, name in zip(whole, ("old", "new"), strict=True)]
     return _with_tools(compare_programs(sides[0], sides[1], how), [each.model or each.source for each in sides], how)
@@ -108,6 +108,10 @@ def _programs(source: Model | Message) -> list[Any]:
 def _is_read(source: Model | Message) -> bool:
     """Return whether it is an ML Program or a pipeline: models of all other kinds are compared as bytes."""
     return not isinstance(source, Model) or source.is_pipeline or source.type == PROGRAM
+
+
+def _are_of_two_kinds(old: Model | Message, new: Model | Message) -> bool:
+    return isinstance(old, Model) and isinstance(new, Model) and old.type != new.type
 
 
 def _opened(source: Source) -> Any:

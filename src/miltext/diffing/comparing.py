@@ -41,7 +41,7 @@ from miltext.diffing.structure import (
     WeightDifference,
 )
 from miltext.diffing.telling import REMOVED, USES
-from miltext.ir.parts import Op, Value, literal_of
+from miltext.ir.parts import Block, Op, Value, literal_of
 from miltext.pairing.keyed import EXACT, NAME, label, stated
 from miltext.schema import proto
 from miltext.syntax.literals import quote
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from miltext.diffing.structure import WeightChange
     from miltext.diffing.values import Values
     from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Operand
+    from miltext.ir.parts import Operand
     from miltext.pairing.keyed import KeyedGraph
     from miltext.pairing.pairing import PairedBlock, PairedFunction
     from miltext.pairing.sequences import Pair
@@ -130,7 +130,7 @@ class ProgramComparison:
         self._exact.loose.clear()
         changes = self._opsets(a, b, pair.blocks) + self._inputs(a, b, pair.inputs)
         changes += self._attributes(a.attributes, b.attributes, a, name)
-        renamed = _renamed_inputs(a, b, pair.inputs, "input")
+        renamed = _renamed_inputs(a, b, pair.inputs)
         blocks = self._blocks(pair.blocks, name, outer=True)
         edits = Edits(FunctionEdit(a, pair.name, bool(b.clashing), tuple(self._exact.loose)))
         return FunctionDifference(name, old_name, "changed", text, tuple(changes), tuple(renamed), blocks, edits=edits)
@@ -164,7 +164,7 @@ class ProgramComparison:
             return BlockDifference(place, status, operations=tuple(self._operations(pair, function)), edits=edits)
         changes = self._inputs(a, b, pair.inputs) + self._outputs(a, b, outer)
         changes += self._attributes(a.message.attributes, b.message.attributes, a, function)
-        renamed = _renamed_inputs(a, b, pair.inputs, "value")
+        renamed = _renamed_inputs(a, b, pair.inputs)
         outputs = {*a.outputs, *b.outputs} if outer else {*()}
         for _, op, other in pair.partners():
             renamed += self._renamed(op, other, outputs)
@@ -179,11 +179,11 @@ class ProgramComparison:
         old, new = a.inputs, b.inputs
         gone = [value for i, value in enumerate(old) if i not in there]
         added = [value for j, value in enumerate(new) if j not in stayed]
-        changes = [Change("input", name_text(value.name), type_of(value), None) for value in gone]
-        changes += [Change("input", name_text(value.name), None, type_of(value)) for value in added]
+        changes = [Change(_kind(value), name_text(value.name), type_of(value), None) for value in gone]
+        changes += [Change(_kind(value), name_text(value.name), None, type_of(value)) for value in added]
         changes += [
             Change(
-                *("input", name_text(new[j].name), type_of(old[i]), type_of(new[j])),
+                *(_kind(new[j]), name_text(new[j].name), type_of(old[i]), type_of(new[j])),
                 follows=self.consequences.of_input(old[i], new[j]),
             )
             for i, j in pairs
@@ -499,7 +499,17 @@ def _place_of(change: Change) -> tuple[int, str]:
     return _ORDER.index(change.kind), change.name if change.kind == "argument" else ""
 
 
-def _renamed_inputs(a: Block | Function, b: Block | Function, pairs: Sequence[Pair], kind: str) -> list[Rename]:
+def _kind(value: Value) -> str:
+    """Return the kind of an input."""
+    return "state" if value.is_state else "input"
+
+
+def _renamed_inputs(a: Block | Function, b: Block | Function, pairs: Sequence[Pair]) -> list[Rename]:
+    """Return the renamed inputs of two functions, or of two blocks, whose inputs are values."""
     named = [(a.inputs[i], b.inputs[j].name) for i, j in pairs if a.inputs[i].name != b.inputs[j].name]
-    renamed = [Rename(kind, name_text(new), name_text(old.name), name_text(new)) for old, new in named]
+    kinds = ("value" if isinstance(a, Block) else _kind(old) for old, _ in named)
+    renamed = [
+        Rename(kind, name_text(new), name_text(old.name), name_text(new))
+        for kind, (old, new) in zip(kinds, named, strict=True)
+    ]
     return with_edits(renamed, [NameEdit(old, new) for old, new in named])

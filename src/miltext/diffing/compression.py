@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import MiltextError
 from miltext.ir.parts import Value
-from miltext.pairing.keyed import stated
+from miltext.pairing.keyed import label, stated
 from miltext.schema.dtypes import BY_NAME, BY_NUMBER
 from miltext.schema.proto import Program
 from miltext.schema.tensors import Computed
@@ -92,22 +92,22 @@ class Compressed:
             todo += [value.maker for value in each.operands if value.maker is not None]
         return [*reversed(found)]
 
-    def numbers(self, op: Op) -> Computed | None:
-        """Return the tensor of a constant; None if a part of it is unreadable or does not match."""
+    def numbers(self, op: Op) -> Computed | str:
+        """Return the tensor of a constant, or the reason if a part of it is unreadable or does not match."""
         from miltext.evaluation.evaluator import Evaluator
         from miltext.evaluation.subjects import Subject
 
         parts = self.parts(op)
         if not all(part.is_constant for part in parts):
-            return None
+            return f"a part of `{label(op)}` is not a constant"
         program = Program(version=1)
         opset = self._opsets.get(op) or next(iter(self._opsets.values()), "CoreML5")
         only_function(program, opset, [part.message for part in parts], [op.outputs[0].name])
         try:
             subject = Subject(program, self._graph.contents.model_path)
             return Computed(Evaluator(subject).run({}, allow_nan=True)[op.outputs[0].name])
-        except MiltextError:
-            return None
+        except MiltextError as failure:
+            return failure.diagnostics[0].message
 
     def _maker(self, bound: Operand) -> Op | None:
         return bound.maker if isinstance(bound, Value) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics.wording import tally
+from miltext.diffing.structure import PORTS
 from miltext.diffing.telling import count_line, counts, first_of, kind_counts, model_title, signed_bytes
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _inside(function: FunctionDifference) -> Iterator[str]:
     blocks = [each for block in function.blocks for each in block.walk()]
     yield from map(_interface, [each for each in function.changes if each.follows is None])
     renamed = [*function.renamed, *(each for block in blocks for each in block.renamed)]
-    yield from _renames([each for each in renamed if each.kind in ("input", "output")])
+    yield from _renames([each for each in renamed if each.kind in PORTS])
     changed = sum(any(map(_is_counted, each.changes)) for block in blocks for each in block.changed)
     moved = sum(len(each.names) for block in blocks for each in block.moved if each.follows is None)
     for count, word in ((changed, "changed"), (moved, "moved")):
@@ -110,9 +111,9 @@ def _blocks(function: FunctionDifference, blocks: Sequence[BlockDifference]) -> 
 
 def _interface(change: Change) -> str:
     """Return `input `x` added` for a change of a function or its block."""
-    if change.kind == "input":
+    if change.kind in PORTS:
         status = "added" if change.old is None else "removed" if change.new is None else "retyped"
-        return f"input `{change.name}` {status}"
+        return f"{change.kind} `{change.name}` {status}"
     if change.kind == "opset":
         return f"opset {change.old or 'none'} -> {change.new or 'none'}"
     return f"{change.kind} {change.name}".rstrip() + " changed"

@@ -146,12 +146,15 @@ class _Findings:
 
     # ---- functions
 
-    def changes(self, changes: Iterable[Change], at: At = ()) -> Iterator[ReportEntry]:
-        """Yield the changes outside of operations."""
+    def changes(self, changes: Iterable[Change], at: At = (), inside: str = "") -> Iterator[ReportEntry]:
+        """Yield the changes outside of operations; consequences are listed with the block that they are `inside`."""
         for change in changes:
             sign = "+" if change.old is None else "-" if change.new is None else "~"
             words, part = (change_text(change, with_kind=True),), replaced(change, with_kind=True)
-            yield from self._unless(change.follows, ReportEntry(sign, words, at=at, what="change", replaced=part))
+            entry = ReportEntry(sign, words, at=at, what="change", replaced=part)
+            if change.follows is not None and inside:
+                entry = ReportEntry("", (inside,), (entry,), at, what="block")
+            yield from self._unless(change.follows, entry)
 
     def function(self, function: FunctionDifference) -> Iterator[ReportEntry]:
         """Yield the causes in a function, if there are any."""
@@ -166,8 +169,8 @@ class _Findings:
         if inner or function.status != "changed" or function.name != function.old_name:
             yield ReportEntry(_SIGNS[function.status], (function_text(function),), tuple(inner), at, what="function")
 
-    def _block(self, block: BlockDifference, at: At) -> Iterator[ReportEntry]:
-        yield from self.changes(block.changes, (at[0], "function", at[2]))
+    def _block(self, block: BlockDifference, at: At, inside: str = "") -> Iterator[ReportEntry]:
+        yield from self.changes(block.changes, (at[0], "function", at[2]), inside)
         found = [
             ScopedEntry(operation_name(operation), operation.scope, entry, operation.repeat)
             for operation in block.operations
@@ -196,7 +199,9 @@ class _Findings:
         for change in operation.changes:
             if change.follows is not None:
                 self._gather(change.follows, head._replace(inner=(_detail(change),)))
-        inner = ((block, tuple(self._block(block, (*at, block.place)))) for block in operation.blocks)
+        titles = [_title(block, operation) for block in operation.blocks]
+        blocks = zip(operation.blocks, titles, strict=True)
+        inner = ((block, tuple(self._block(block, (*at, block.place), title))) for block, title in blocks)
         causes += [_heading(block)._replace(inner=found) for block, found in inner if found]
         if causes:
             yield head._replace(inner=tuple(causes))
@@ -321,10 +326,10 @@ def rewired(function: FunctionDifference) -> dict[str, list[tuple[str, str]]]:
     Each is the operation with its new value, and the argument; or an inner block, and its outputs.
     """
     found: dict[str, list[tuple[str, str]]] = {}
-    for block in (each for outer in function.blocks for each in outer.walk()):
+    for owner, block in _owned(function):
         for change in block.changes:
             if change.follows is not None and change.kind == "outputs" and REMOVED not in (change.old or ""):
-                found.setdefault(change.follows.cause, []).append((f"block {block.place}", change.kind))
+                found.setdefault(change.follows.cause, []).append((owner, change.kind))
         for operation in block.changed:
             for change in operation.changes:
                 if change.follows is not None and change.follows.kind == "operand":
@@ -333,3 +338,22 @@ def rewired(function: FunctionDifference) -> dict[str, list[tuple[str, str]]]:
                     )
                     found.setdefault(change.follows.cause, []).append((user, change.name))
     return found
+
+
+def _owned(function: FunctionDifference) -> Iterator[tuple[str, BlockDifference]]:
+    """Yield the blocks of a function, also inner ones, by their names: `main`, `block CoreML8` or `block 0 of y`."""
+    for block in function.blocks:
+        yield f"block {block.place}" if len(function.blocks) > 1 else function.name, block
+        yield from _inside(block)
+
+
+def _inside(block: BlockDifference) -> Iterator[tuple[str, BlockDifference]]:
+    for operation in block.changed:
+        for inner in operation.blocks:
+            yield _title(inner, operation), inner
+            yield from _inside(inner)
+
+
+def _title(block: BlockDifference, operation: ChangedOperation) -> str:
+    """Return the name of a block of an operation."""
+    return f"block {block.place} of {operation.name}"

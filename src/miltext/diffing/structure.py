@@ -32,6 +32,9 @@ class TensorDistance:
     snr: float | None = None
 
 
+PORTS = ("input", "state", "output")
+"""The kinds of values that callers of a function name."""
+
 EQUAL = "equal numbers"
 """The cause of a difference between weights, or between constants, with the same numbers."""
 
@@ -53,14 +56,15 @@ class Consequence:
 class Change:
     """A change from `old` to `new`, in MIL text apart from weights and long literals; None for an absent one.
 
-    `kind` is the changed part: of an operation its `operation` (the type), an `argument` or `attribute`, the `type` of
-    an output, its number of `outputs` or of `blocks`; of a block or function its `opset`, an `attribute`, an `input`'s
-    type, the order of its `inputs`, or its `outputs`; of a program its `version`, `docString` or an `attribute`; of a
-    model its `type`, its `specification` version, a part of its `description`, whether it `isUpdatable`, a `field` that
-    the schema does not know, or its `contents`, if its kind is not read; of a compiled model a part of its `analytics`
-    or its `metadata.json`, or a `file`, by its size and digest; of a package an `overlay` or a value of unknown use in
-    it, an `own text` of the model under an overlay, or an `item` of unknown use; of a model in a pipeline its `name`
-    there, or its `place`; of a pipeline its `names`, where they are empty. `name` is its name, if there are several.
+    `kind` is the changed part: of an operation its `operation` (the type), an `argument` or `attribute`, the `type`
+    of an output, its number of `outputs` or of `blocks`; of a block or function its `opset`, an `attribute`, the
+    type of an `input` or a `state`, the order of its `inputs`, or its `outputs`; of a program its `version`,
+    `docString` or an `attribute`; of a model its `type`, its `specification` version, a part of its `description`,
+    whether it `isUpdatable`, a `field` that the schema does not know, or its `contents`, if its kind is not read;
+    of a compiled model a part of its `analytics` or its `metadata.json`, or a `file`, by its size and digest; of a
+    package an `overlay` or a value of unknown use in it, an `own text` of the model under an overlay, or an `item`
+    of unknown use; of a model in a pipeline its `name` there, or its `place`; of a pipeline its `names`, where they
+    are empty. `name` is its name, if there are several.
     Values of the old program have their new names. For a changed constant as an argument, `also` lists the other
     arguments with the same constant, as ("conv", "strides"). A consequence has its reason in `follows`.
     """
@@ -77,8 +81,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """A changed name: of an `input` or `output` of a function, of another `value`, or of an operation, in its attribute
-    `name`.
+    """A changed name: of an `input`, `state` or `output` of a function, of another `value`, or of an operation, in its
+    attribute `name`.
 
     `of` is the new label of an operation with a name. `follows` is the reason of a consequence.
     """
@@ -250,7 +254,8 @@ class WeightChange:
 
     `measure` is None if a weight file could not be read, so that places were compared. A weight with a new form of
     compression, or without it now, has an `old_form` and a `new_form`, as in `fp16` and `4-bit palette`: the measure
-    compares the decompressed numbers, and the parts of each are not reported.
+    compares the decompressed numbers, and the parts of each are not reported. `problem` is the reason why they were
+    not compared.
     """
 
     function: str
@@ -262,6 +267,7 @@ class WeightChange:
     measure: TensorDistance | None
     old_form: str | None = None
     new_form: str | None = None
+    problem: str = ""
     follows: Consequence | None = None
     edits: Edits = field(default=NO_EDITS, repr=False, compare=False)
 
@@ -281,7 +287,8 @@ class WeightDifference:
 class WeightSize:
     """A weight with another number of bytes: its name, the bytes, and its forms, as in `fp16` and `8-bit linear`.
 
-    Where one program does not have it, the bytes are 0 and the form is None.
+    Where one program does not have it, the bytes are 0 and the form is None. `used_as` are the uses of a constant as an
+    argument, as ("conv", "weight").
     """
 
     name: str
@@ -289,6 +296,7 @@ class WeightSize:
     new_bytes: int
     old_form: str | None
     new_form: str | None
+    used_as: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from miltext.diffing.breaking import breaking
 from miltext.diffing.reach import ReachCauses, output_reach
-from miltext.diffing.structure import DiffSummary
+from miltext.diffing.structure import PORTS, DiffSummary
 from miltext.diffing.weight_sizes import WeightHolders
 from miltext.syntax.names import name_text
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.pairing.pairing import PairedFunction
 
-_PARTS = ("opset", "input", "inputs", "outputs")
+_PARTS = ("opset", "input", "state", "inputs", "outputs")
 """The kinds of changes of a function's interface."""
 
 _FEATURE = re.compile(r"(?:functions\[[^]]*\]\.)?(input|output|state|trainingInput)\[(.*?)\]")
@@ -74,9 +74,9 @@ def _of_functions(functions: Iterable[FunctionDifference], pairs: Mapping[str, P
 
 
 def _renamed(function: FunctionDifference) -> list[Rename]:
-    """Return the renamed inputs and outputs of a function."""
+    """Return the renamed inputs, states and outputs of a function."""
     both = [*function.renamed, *(each for block in function.blocks for each in block.renamed)]
-    return [each for each in both if each.kind in ("input", "output")]
+    return [each for each in both if each.kind in PORTS]
 
 
 def _exchanged(renamed: Sequence[Rename]) -> Iterator[str]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         UnpairedOperation,
         WeightChange,
         WeightDifference,
+        WeightSize,
         WeightSizes,
     )
 
@@ -91,10 +92,7 @@ def first_of(words: Sequence[str], most: int = USES) -> str:
 
 def _sizes(sizes: WeightSizes) -> str:
     change = sizes.new_bytes - sizes.old_bytes
-    rows = [
-        f"{each.name} {signed_bytes(each.new_bytes - each.old_bytes)}{_forms(each.old_form, each.new_form)}"
-        for each in sizes.changed
-    ]
+    rows = [f"{each.name} {signed_bytes(each.new_bytes - each.old_bytes)}{_of_weight(each)}" for each in sizes.changed]
     total = f"{signed_bytes(change)}, now {in_bytes(sizes.new_bytes)}"
     return (
         f"{total}: {first_of(rows)}"
@@ -103,8 +101,12 @@ def _sizes(sizes: WeightSizes) -> str:
     )
 
 
-def _forms(old: str | None, new: str | None) -> str:
-    return f" ({new} where it was {old})" if old and new and old != new else ""
+def _of_weight(weight: WeightSize) -> str:
+    """Return the uses of a weight, and its forms: ` (weight of conv_1; fp16 where it was 8-bit linear)`."""
+    old, new = weight.old_form, weight.new_form
+    forms = f"{new} where it was {old}" if old and new and old != new else ""
+    words = [*filter(None, (uses_text(weight.used_as, 1), forms))]
+    return f" ({'; '.join(words)})" if words else ""
 
 
 def in_bytes(size: int) -> str:
@@ -213,10 +215,9 @@ def replaced(change: Change, with_kind: bool = False) -> Replaced | None:
     return Replaced(len(f"{_title(change, with_kind)}: "), change.old, change.new)
 
 
-def uses_text(uses: Sequence[tuple[str, str]]) -> str:
+def uses_text(uses: Sequence[tuple[str, str]], most: int = USES) -> str:
     """Return the first few arguments that take a constant: `axis of b, axis of c and 2 more`."""
-    named = ", ".join([f"{argument} of {user}" for user, argument in uses[:USES]])
-    return f"{named} and {len(uses) - USES} more" if len(uses) > USES else named
+    return first_of([f"{argument} of {user}" for user, argument in uses], most)
 
 
 def apart(measure: TensorDistance) -> str:
@@ -287,7 +288,7 @@ def _weight(weight: WeightChange) -> str:
     if weight.old_form is not None:
         is_same = weight.old_form == weight.new_form
         forms = f"{weight.old_form}, held otherwise" if is_same else f"{weight.old_form} -> {weight.new_form}"
-        return f"{forms}, {apart(weight.measure) if weight.measure else 'numbers not compared'}"
+        return f"{forms}, {apart(weight.measure) if weight.measure else f'numbers not compared: {weight.problem}'}"
     if weight.measure:
         return apart(weight.measure)
     places = [f"{quote(place.file)} at {place.offset}" for place in (weight.old_place, weight.new_place) if place]

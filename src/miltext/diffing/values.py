@@ -85,18 +85,19 @@ class Values:
         return [Change(kind, name, old, new, verdict.apart)]
 
     def decompressed(
-        self, where: tuple[str, str], forms: tuple[str, str], tensors: Sequence[Tensor | None], output: NamedValueType
+        self, where: tuple[str, str], forms: tuple[str, str], tensors: Sequence[Tensor | str], output: NamedValueType
     ) -> None:
-        """Note a weight in another form, by the decompressed numbers; None for unreadable ones."""
+        """Note a weight in another form, by the decompressed numbers, or by the reason why they are not known."""
         from miltext.diffing.measures import measure
 
         old, new = tensors
-        apart = None if old is None or new is None else measure(old, new)
+        problem = next((each for each in tensors if isinstance(each, str)), "")
+        apart = None if isinstance(old, str) or isinstance(new, str) else measure(old, new)
         self.kinds.append("")
         is_equal = apart is not None and not apart.changed
         follows = Consequence("weight", EQUAL) if is_equal else None
         type_text = self.spelling.type(output)
-        self.changed.append(WeightChange(*where, "val", type_text, None, None, apart, *forms, follows=follows))
+        self.changed.append(WeightChange(*where, "val", type_text, None, None, apart, *forms, problem, follows))
 
     def same(self, a: Value, b: Value) -> bool:
         """Return whether two Values have the same contents."""

@@ -11,6 +11,7 @@ from miltext.pairing.keyed import label
 from miltext.schema.dtypes import packed_size
 from miltext.schema.tensors import tensor_form
 from miltext.schema.walk import is_compressed
+from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
@@ -64,7 +65,10 @@ class WeightHolders:
         rows: list[tuple[Op | None, Op | None]] = [(self._partners.get(op), op) for op in now]
         rows += [(op, mates.get(op)) for op in was.keys() - {a for a, _ in rows}]
         found = [
-            WeightSize(label(b or a), was.get(a, 0), now.get(b, 0), _form(forms[0], a), _form(forms[1], b))  # type: ignore[arg-type]
+            WeightSize(
+                *(label(b or a), was.get(a, 0), now.get(b, 0)),  # type: ignore[arg-type]
+                *(_form(forms[0], a), _form(forms[1], b), _uses(b or a)),  # type: ignore[arg-type]
+            )
             for a, b in rows
             if was.get(a, 0) != now.get(b, 0)  # type: ignore[arg-type]
         ]
@@ -83,6 +87,12 @@ class WeightHolders:
 
 def _form(forms: Compressed, op: Op | None) -> str | None:
     return None if op is None or not op.is_constant or len(op.outputs) != 1 else forms.form(op)
+
+
+def _uses(op: Op) -> tuple[tuple[str, str], ...]:
+    """Return the uses of a constant by operations, as of `miltext.diffing.structure.ChangedOperation`."""
+    uses = [use for value in op.outputs for use in value.uses] if op.is_constant else []
+    return tuple((label(use.op), name_text(use.parameter)) for use in uses if use.op is not None)
 
 
 def _stored(held: Holders) -> int:

@@ -213,6 +213,15 @@ def small_weights(program: Program) -> Iterator[Weight]:
             yield weight
 
 
+def misfits(program: Program) -> Iterator[str]:
+    """Yield the names of constants with the type of a weight whose numbers do not fill it, or exceed its range."""
+    for held in values(program):
+        form = tensor_form(held.value.type) if held.is_weight else None
+        is_long = form is not None and form[0].kind != "string" and prod(form[1]) >= FEWEST
+        if is_long and held.value.HasField("immediateValue") and literal(held.value) is None:
+            yield held.name
+
+
 def _weight(held: Held, fewest: int = FEWEST) -> Weight | None:
     """Return the weight of a Value, None if it is none."""
     value = held.value
