@@ -48,6 +48,15 @@ if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_I
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """List what is skipped in the file that MILTEXT_SKIPPED names, of which runs inside of this one do not know."""
+    from support.skipped import Skipped
+
+    listed = os.environ.pop("MILTEXT_SKIPPED", "")
+    if listed:
+        config.pluginmanager.register(Skipped(Path(listed)))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Collect tests without looks for garbage; later looks pass over all of them, and are rare: each takes long."""
