@@ -35,7 +35,9 @@ pytest_plugins = ["support.browser", "support.checkouts"]  # their fixtures
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the settings in pyproject.toml of plugins that are not installed, as an extra alone lacks some."""
-    parser.addoption("--once", action="store_true", help="Run each test with the first of its cases only.")
+    parser.addoption(
+        "--once", action="store_true", help="Run each test with the first of its cases only, but for `any_version`."
+    )
     if find_spec("pytest_asyncio") is None:
         parser.addini("asyncio_default_fixture_loop_scope", "of pytest-asyncio, which pytest-lsp brings")
     if find_spec("pytest_timeout") is None:
@@ -46,6 +48,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background, wher
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # under nohup
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """List what is skipped in the file that MILTEXT_SKIPPED names, of which runs inside of this one do not know."""
+    from support.skipped import Skipped
+
+    listed = os.environ.pop("MILTEXT_SKIPPED", "")
+    if listed:
+        config.pluginmanager.register(Skipped(Path(listed)))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -61,11 +72,12 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Under `--once`, keep the first case of each test."""
+    """Under `--once`, keep the first case of each test, and none of a test that is marked `any_version`."""
     if config.getoption("--once"):
         first: dict[str, pytest.Item] = {}
         for item in items:
-            first.setdefault(item.nodeid.partition("[")[0], item)
+            if item.get_closest_marker("any_version") is None:
+                first.setdefault(item.nodeid.partition("[")[0], item)
         config.hook.pytest_deselected(items=[*{*items}.difference(first.values())])
         items[:] = first.values()
 

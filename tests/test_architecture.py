@@ -14,6 +14,8 @@ import pytest
 from conftest import ROOT
 from support.calls import Calls, Place
 
+pytestmark = pytest.mark.any_version
+
 PACKAGE = ROOT / "src" / "miltext"
 PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| (\d+) \| `(\w+)(?:/|\.py)` \| (.*) \|$", PAGE, re.MULTILINE)

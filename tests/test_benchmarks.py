@@ -25,6 +25,8 @@ from benchmarks.reach import REACHES
 from benchmarks.report import reach_table, result_table
 from benchmarks.workloads import SERVED, TYPED, WORKLOADS
 
+pytestmark = pytest.mark.any_version
+
 
 def test_a_network_is_canonical_and_reads_back_equal() -> None:
     text = network_text(200)

@@ -12,6 +12,7 @@ from support.followed_page import follow
 PAGE = ROOT / "docs" / "golden-files.md"
 
 
+@pytest.mark.any_version
 @pytest.mark.skipif(os.name == "nt", reason="the page's commands are those of a Unix shell")
 def test_the_page_can_be_followed(tmp_path: Path, matches_golden: Check) -> None:
     matches_golden(PAGE, follow(PAGE.read_text(encoding="utf-8"), tmp_path))

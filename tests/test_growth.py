@@ -24,6 +24,8 @@ from miltext.highlight import MilLexer
 from miltext.syntax.memo import LONGEST, Memo
 from miltext.syntax.names import name_text
 
+pytestmark = pytest.mark.any_version
+
 SAMPLE = """program(1.3)
 [a = tensor<fp16, [1, 2]>(BLOBFILE(path = string("w"), offset = uint64(64))), b = list<int32, 2>([2, 3]),
  c = $doc("x") tensor<int32, [?], $rank(1), $[e = int32(1)]>($ints([1]))] {

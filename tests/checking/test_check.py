@@ -71,12 +71,14 @@ def test_each_code_has_one_name() -> None:
     assert sorted(NAMES.values()) == list(TITLES)
 
 
+@pytest.mark.any_version
 def test_each_name_of_a_code_is_used() -> None:
     attributes = [node for path in SOURCES for node in nodes(path) if isinstance(node, ast.Attribute)]
     used = {node.attr for node in attributes if ast.unparse(node.value) == "codes"}
     assert NAMES.keys() - used == set()
 
 
+@pytest.mark.any_version
 def test_no_code_has_a_second_name() -> None:
     called = {f"codes.{name}" for name in NAMES}
     second = []
@@ -294,6 +296,7 @@ def test_a_name_that_is_no_identifier_is_named_as_text_spells_it() -> None:
     assert all("\x1b" not in render(found, checked.text, "a\x1b.mil") for found in checked.diagnostics)
 
 
+@pytest.mark.any_version
 def test_suggestions_take_no_more_than_a_moment() -> None:
     """There are two million pairs here of a name that is missing and one that is there."""
     body = "".join(f"fp16 name_{at} = relu(x = nane_{at});\n" for at in range(2_000))

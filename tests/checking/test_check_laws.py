@@ -107,6 +107,7 @@ def lines(text: str, diagnostics: list[Diagnostic]) -> set[int]:
     return {line_and_column(text, diagnostic.span.start)[0] for diagnostic in diagnostics if diagnostic.span}
 
 
+@pytest.mark.any_version
 def test_breakages_are_reported_at_the_right_line() -> None:
     results = broken_programs()
     missed = [name for name, told, _ in results if not told]
@@ -114,6 +115,7 @@ def test_breakages_are_reported_at_the_right_line() -> None:
     assert len(missed) <= 0.05 * len(results), missed
 
 
+@pytest.mark.any_version
 def test_a_breakage_is_reported_once_or_nearly() -> None:
     counts = [count for _, _, count in broken_programs()]
     assert sum(count > 2 for count in counts) <= 0.05 * len(counts)

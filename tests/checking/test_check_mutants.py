@@ -22,7 +22,10 @@ from miltext.schema.paths import Key
 
 ROOT = Path(__file__).resolve().parents[2]
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("coremltools") is None, reason="coremltools is not installed")
+pytestmark = [
+    pytest.mark.any_version,
+    pytest.mark.skipif(importlib.util.find_spec("coremltools") is None, reason="coremltools is not installed"),
+]
 
 OPERATIONS = ("logical_or", "slice_update", "constexpr_lut_to_sparse", "scaled_dot_product_attention")
 

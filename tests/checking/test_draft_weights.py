@@ -408,6 +408,7 @@ def test_a_weight_in_a_statement_that_breaks_off_is_passed_over(value: str, fold
 # ---- comments and line ends
 
 
+@pytest.mark.any_version
 def test_comments_in_every_gap_are_kept_and_change_nothing(folder: Path) -> None:
     tokens = (
         'y = conv ( x , fp16 $npz ( "a.npz" , "w" ) , bias = tensor < fp16 , [ 6 ] > ( $npy ( "b.npy" ) ) ) ;'.split()

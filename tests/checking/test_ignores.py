@@ -284,6 +284,7 @@ def test_line_ends_do_not_matter() -> None:
     assert told(text.replace("\n", "\r\n")) == []
 
 
+@pytest.mark.any_version
 def test_many_comments_take_no_longer_than_the_check() -> None:
     lines = [OWN.replace("y =", f"v{index} =") for index in range(4000)]
     plain, ignoring = text_of(*lines, OWN), text_of(*(f"{line} // mil: ignore[MIL501]" for line in lines), OWN)

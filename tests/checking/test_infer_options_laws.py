@@ -97,6 +97,7 @@ def test_a_text_of_the_corpus_stays_its_kind(path: Path) -> None:
     assert {found.code for found in miltext.check(made)} <= {found.code for found in miltext.check(text)}
 
 
+@pytest.mark.any_version
 def test_time_grows_with_the_operations() -> None:
     assert taken(2000) < 3.5 * taken(1000) + 0.2
 
@@ -110,6 +111,7 @@ def taken(count: int) -> float:
     return time.process_time() - start
 
 
+@pytest.mark.any_version
 def test_names_that_are_taken_a_thousand_times_take_no_longer() -> None:
     lines = "".join(f"write_state(s, fp16({at}));\n" for at in range(1000))
     text = f"program(1.3) {{ func main<ios18>(state<fp16> s, fp16 x) {{ {lines} }} -> (x); }}"

@@ -70,6 +70,7 @@ def test_agrees_with_the_texts_of_the_corpus(path: Path) -> None:
     assert disagreements(parse(path.read_text(encoding="utf-8"))) == []
 
 
+@pytest.mark.any_version
 @needs_coremltools
 def test_reach() -> None:
     """The share of op names with a rule, of ops that one speaks of, and of types that it gets in full."""

@@ -196,6 +196,7 @@ def test_a_string_is_no_number_however_often() -> None:
     assert {found.code for found in miltext.check(text)} == {"MIL505"}
 
 
+@pytest.mark.any_version
 def test_the_commands_end_with_findings(tmp_path: Path) -> None:
     """Wrong values for each operation, with types and without, by the commands."""
     for op_type in OPERATIONS:

@@ -136,6 +136,7 @@ def test_a_large_graph_without_equal_scopes_is_whole(monkeypatch: pytest.MonkeyP
         check(graph)
 
 
+@pytest.mark.any_version
 @pytest.mark.skipif(not CORPUS.exists(), reason="needs the corpus")
 def test_the_graphs_cost_little_beside_the_texts() -> None:
     """The page had 4,180,219 bytes before it had folds, a filter and graphs; a quarter more was the most allowed."""

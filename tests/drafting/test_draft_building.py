@@ -109,6 +109,7 @@ SLIPS = [
 ]
 
 
+@pytest.mark.any_version
 @settings(max_examples=60)
 @given(
     st.sampled_from([HALVED, DRAFTS["feed_forward"], *[case.read_text() for case in CASES]]),

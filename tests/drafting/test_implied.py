@@ -160,6 +160,7 @@ def test_literals_come_before_defaults(row: str, free: str, expected: tuple[int,
     assert _split(slots, free.split()) == expected
 
 
+@pytest.mark.any_version
 def test_the_figures_of_a_large_model() -> None:
     """Characters of the text, all of it, for each operation of the full Program."""
     path = CORPUS / "pairs" / "FluidAudio__160ms_streaming_encoder" / "model.mlmodel"

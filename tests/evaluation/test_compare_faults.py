@@ -116,6 +116,7 @@ def test_a_conversion_without_a_fault_passes() -> None:
     assert 50 < comparison.outputs[0].measure.level < 90
 
 
+@pytest.mark.any_version
 @pytest.mark.parametrize("where", [0.1, 0.5, 0.9])
 def test_a_fault_in_3000_operations(where: float) -> None:
     text, names = network(3000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from conftest import wire
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,6 +25,7 @@ def comments(text: str) -> list[str]:
     return ["".join(text[span.start : span.end].split()) for span in parse_tree(text).comments]
 
 
+@pytest.mark.any_version
 @settings(max_examples=60)
 @given(drafts())
 def test_a_draft_is_the_program_that_it_means(draft: Draft) -> None:
@@ -33,6 +35,7 @@ def test_a_draft_is_the_program_that_it_means(draft: Draft) -> None:
     assert miltext.check(whole) == miltext.check(miltext.format_text(draft.long)) == []
 
 
+@pytest.mark.any_version
 @settings(max_examples=60)
 @given(drafts(), st.data())
 def test_a_draft_is_laid_out_with_its_comments(draft: Draft, data: st.DataObject) -> None:

@@ -21,6 +21,8 @@ from miltext.lsp import guarding
 from miltext.lsp.frames import bodies, message_in
 from miltext.lsp.opened import MOST, Opened
 
+pytestmark = pytest.mark.any_version
+
 WAIT = 60
 """Seconds until a test gives up; what it waits for comes in two, unless the machine is busy."""
 

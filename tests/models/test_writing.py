@@ -109,6 +109,7 @@ def test_of_four_that_race_exactly_one_succeeds(make: Make, tmp_path: Path) -> N
     assert len(list(tmp_path.iterdir())) == 25
 
 
+@pytest.mark.any_version
 def test_of_four_commands_that_race_exactly_one_succeeds(tmp_path: Path) -> None:
     for name in ("out.mlpackage", "out.mlmodel"):
         words = [sys.executable, "-m", "miltext", "build", str(EXAMPLE), "-o", str(tmp_path / name)]

@@ -277,11 +277,13 @@ def test_a_shape_without_elements_makes_no_brackets() -> None:
     assert said == "2:37 MIL022 expected 1000000000 lists in dimension 0 of [1000000000, 0], found 0"
 
 
+@pytest.mark.any_version
 def test_many_duplicates_are_found() -> None:
     names = [f"a{index} = int32(1)" for index in range(20_000)]
     assert told(f"program(1.3) [{', '.join(names)}, a7 = int32(1)] {{}}").endswith("an attribute named `a7` here")
 
 
+@pytest.mark.any_version
 def test_an_error_in_the_middle_of_a_line_of_30_mb() -> None:
     """One test for both: the texts are large, and are not to be built by several workers at a time."""
     count = 3_750_000
@@ -299,6 +301,7 @@ def test_an_error_in_the_middle_of_a_line_of_30_mb() -> None:
     ]
 
 
+@pytest.mark.any_version
 def test_an_error_in_the_middle_of_many_operations() -> None:
     line = 'tensor<fp16, [1]> y = add(x = x, y = fp16(0x1p+0))[name = string("y")]; '
     head, tail = "program(1.3) { func f(fp16 x) { ", "} -> (x); }"

@@ -260,6 +260,7 @@ COMMENTED = program(
 )
 
 
+@pytest.mark.any_version
 @pytest.mark.parametrize("form", ["/* %d */", " // %d\n"])
 def test_no_comment_is_lost_or_doubled(form: str) -> None:
     gaps = [
@@ -399,6 +400,7 @@ GROWING = {
 }
 
 
+@pytest.mark.any_version
 @pytest.mark.parametrize("lines", GROWING.values(), ids=GROWING.keys())
 def test_work_grows_with_the_text(lines: list[str]) -> None:
     state = f"{INPUTS}, state<tensor<fp16, [2, 4]>> s"

@@ -464,6 +464,7 @@ def most_memory(text: str, *, keep: bool) -> float:
     return most / len(text)
 
 
+@pytest.mark.any_version
 def test_the_trees_of_a_draft_are_not_there_at_once() -> None:
     text = short_draft(300)
     assert most_memory(text, keep=False) < 430

@@ -18,6 +18,8 @@ from miltext.reduction.trials import Candidate
 from miltext.schema.proto import Program
 from miltext.schema.walk import operations
 
+pytestmark = pytest.mark.any_version
+
 MOST = 60
 """The runs of a test that a fault in one of a thousand operations may take."""
 

@@ -42,6 +42,7 @@ Edits = tuple[list[Edit], list[Edit]]
 """What ours and theirs do."""
 
 
+@pytest.mark.any_version
 @lfs
 @pytest.mark.parametrize("seed", [1, 4, 9, 14])
 def test_random_edits_of_packages_are_merged_or_resolved(seed: int, tmp_path: Path) -> None:
@@ -77,6 +78,7 @@ def test_a_side_is_whole_where_git_took_the_weights_of_theirs(kind: str, side: s
     checkout.git("commit", "-q", "--no-edit")
 
 
+@pytest.mark.any_version
 def test_the_recipe_of_git_alone_mixed_both_sides(checkout: Checkout) -> None:
     """What `git checkout --ours` leaves is neither side: theirs' weight file stays beside our model."""
     checkout.merge(*WEIGHTS_OF_THEIRS["laid out anew"])
@@ -87,6 +89,7 @@ def test_the_recipe_of_git_alone_mixed_both_sides(checkout: Checkout) -> None:
     require_sound(checkout.package)
 
 
+@pytest.mark.any_version
 def test_what_is_resolved_is_named_as_one_is(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     checkout.merge([tanh], [sigmoid])
     (checkout.folder / "a folder").mkdir()
@@ -96,6 +99,7 @@ def test_what_is_resolved_is_named_as_one_is(checkout: Checkout, monkeypatch: py
     assert checkout.unmerged == ""
 
 
+@pytest.mark.any_version
 def test_a_deleted_package_is_resolved_both_ways(checkout: Checkout) -> None:
     def deleted(package: Path) -> None:
         shutil.rmtree(package)
@@ -159,6 +163,7 @@ def test_a_text_with_errors_changes_nothing(checkout: Checkout) -> None:
     assert path.exists()
 
 
+@pytest.mark.any_version
 def test_the_mergetool_of_git_opens_the_text_once(checkout: Checkout) -> None:
     """Two files of the package are in conflict, and git goes from one to the next."""
     checkout.merge([tanh, FIRST], [sigmoid, OTHER])
@@ -177,6 +182,7 @@ def test_the_mergetool_of_git_opens_the_text_once(checkout: Checkout) -> None:
 # ---- what is refused
 
 
+@pytest.mark.any_version
 def test_without_a_conflict_there_is_nothing_to_resolve(checkout: Checkout) -> None:
     checkout.merge([tanh], [FIRST])
     assert "error[MIL860]: no file of this model is in conflict" in checkout.resolve("ours", PACKAGE, status=2)
@@ -184,6 +190,7 @@ def test_without_a_conflict_there_is_nothing_to_resolve(checkout: Checkout) -> N
     assert "MIL846" in checkout.resolve("ours", "../elsewhere", status=2)
 
 
+@pytest.mark.any_version
 def test_changes_since_are_not_lost(checkout: Checkout) -> None:
     checkout.merge([tanh], [sigmoid, FIRST])
     manifest = checkout.package / "Manifest.json"
@@ -195,6 +202,7 @@ def test_changes_since_are_not_lost(checkout: Checkout) -> None:
     assert checkout.git("diff", "--cached", "--raw", "--no-textconv", "ours") == ""
 
 
+@pytest.mark.any_version
 def test_ours_can_be_taken_if_merged_commits_are_unknown(checkout: Checkout) -> None:
     checkout.edit([])
     checkout.commit()
@@ -215,12 +223,14 @@ def test_ours_can_be_taken_if_merged_commits_are_unknown(checkout: Checkout) -> 
 # ---- both sides add the package
 
 
+@pytest.mark.any_version
 def test_a_package_that_both_sides_exported_is_one(checkout: Checkout) -> None:
     checkout.merge([exported_again(1)], [exported_again(2)], added=True)
     assert checkout.unmerged == ""
     require_sound(checkout.package)
 
 
+@pytest.mark.any_version
 @pytest.mark.parametrize("side", ["ours", "theirs"])
 def test_packages_that_both_sides_added_otherwise_are_resolved(side: str, checkout: Checkout) -> None:
     shown = checkout.merge([exported_again(1), tanh, FIRST], [exported_again(2), sigmoid, laid_anew], added=True)
@@ -278,6 +288,7 @@ def test_manifests_are_merged_item_by_item(base: bytes, ours: bytes, theirs: byt
 # ---- git-lfs, and git without a committer
 
 
+@pytest.mark.any_version
 @lfs
 def test_what_git_lfs_keeps_is_merged_and_kept_there(lfs_checkout: Checkout) -> None:
     shown = lfs_checkout.merge([tanh, SECOND], [biased, FIRST])
@@ -287,6 +298,7 @@ def test_what_git_lfs_keeps_is_merged_and_kept_there(lfs_checkout: Checkout) -> 
     assert lfs_checkout.git("status", "--porcelain") == ""
 
 
+@pytest.mark.any_version
 @lfs
 def test_a_text_that_git_lfs_keeps_is_merged(checkout: Checkout) -> None:
     (checkout.folder / ".gitattributes").write_text("*.mil filter=lfs -text\n")
@@ -303,6 +315,7 @@ def test_a_text_that_git_lfs_keeps_is_merged(checkout: Checkout) -> None:
     assert checkout.git("cat-file", "blob", "HEAD:m.mil").startswith("version https://git-lfs")
 
 
+@pytest.mark.any_version
 @lfs
 def test_object_of_git_lfs_that_is_not_here_is_reported_as_that(lfs_checkout: Checkout) -> None:
     lfs_checkout.edit([])
@@ -322,6 +335,7 @@ def test_object_of_git_lfs_that_is_not_here_is_reported_as_that(lfs_checkout: Ch
     require_sound(lfs_checkout.package)
 
 
+@pytest.mark.any_version
 @pytest.mark.parametrize("is_writable", [True, False])
 def test_git_shows_models_where_it_knows_no_committer(is_writable: bool, checkout: Checkout) -> None:
     checkout.edit([])
@@ -342,12 +356,14 @@ def test_git_shows_models_where_it_knows_no_committer(is_writable: bool, checkou
     assert not checkout.git("for-each-ref", "refs/notes")
 
 
+@pytest.mark.any_version
 def test_an_edit_of_a_name_is_kept_beside_other_weights(checkout: Checkout) -> None:
     checkout.merge([lambda package: rewritten(package, "lit_cast_fp16", "bright")], [FIRST])
     assert checkout.unmerged == ""
     require_sound(checkout.package)
 
 
+@pytest.mark.any_version
 @pytest.mark.parametrize("name", ["-d/a b's", "ünï/[br]*?", 'a;b $x "z"'])
 def test_packages_are_merged_and_shown_in_folders_of_any_name(name: str, checkout: Checkout) -> None:
     checkout.package = checkout.folder / name / "My Model.mlpackage"
@@ -373,6 +389,7 @@ def test_packages_are_merged_and_shown_in_folders_of_any_name(name: str, checkou
     assert "sigmoid" in miltext.to_text(miltext.load(checkout.package).program)
 
 
+@pytest.mark.any_version
 def test_packages_are_merged_where_there_is_no_working_tree(checkout: Checkout, tmp_path: Path) -> None:
     """As servers do, to see whether a pull request can be merged."""
     checkout.merge([tanh, FIRST], [biased, SECOND])
@@ -386,6 +403,7 @@ def test_packages_are_merged_where_there_is_no_working_tree(checkout: Checkout, 
     assert (done.returncode, done.stdout, done.stderr) == (0, wanted, "")
 
 
+@pytest.mark.any_version
 @pytest.mark.parametrize("how", ["ours", "theirs", "text"])
 def test_a_package_outside_a_sparse_checkout_is_made_whole(how: str, checkout: Checkout) -> None:
     (checkout.folder / "shown").mkdir()

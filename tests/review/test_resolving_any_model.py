@@ -148,6 +148,7 @@ def test_a_pipeline_in_conflict_is_resolved_whole(name: str, side: str, checkout
     resolved_whole(name, side, checkout)
 
 
+@pytest.mark.any_version
 @pytest.mark.parametrize("side", ["ours", "theirs"])
 def test_a_pipeline_that_git_lfs_keeps_is_resolved_whole(side: str, lfs_checkout: Checkout) -> None:
     resolved_whole("beside a weight of theirs", side, lfs_checkout)
@@ -169,6 +170,7 @@ def resolved_whole(name: str, side: str, checkout: Checkout) -> None:
 # ---- an edited text
 
 
+@pytest.mark.any_version
 @pytest.mark.parametrize(("first", "second"), [(1, 2), (2, 1)])
 def test_each_model_is_what_the_text_states_below_its_line(first: int, second: int, any_checkout: Checkout) -> None:
     of_base(any_checkout, pipeline(*NAMES))
@@ -203,6 +205,7 @@ def test_a_text_of_comments_alone_states_whose_description_it_is(side: int, chec
     sound(checkout)
 
 
+@pytest.mark.any_version
 @pytest.mark.parametrize("side", [1, 2])
 def test_a_model_that_one_side_took_away_follows_its_comment(side: int, checkout: Checkout) -> None:
     """Theirs changed it; ours has no comment."""
@@ -232,6 +235,7 @@ SPOILED: dict[str, tuple[Callable[[str], str], str]] = {
 }
 
 
+@pytest.mark.any_version
 @pytest.mark.parametrize("name", SPOILED)
 def test_a_text_that_does_not_state_all_changes_nothing(name: str, checkout: Checkout) -> None:
     of_base(checkout, pipeline(*NAMES))
@@ -247,6 +251,7 @@ def test_a_text_that_does_not_state_all_changes_nothing(name: str, checkout: Che
     assert checkout.text.read_text() == text
 
 
+@pytest.mark.any_version
 def test_an_error_is_reported_at_its_place_in_the_whole_text(checkout: Checkout) -> None:
     of_base(checkout, pipeline(*NAMES))
     checkout.merge([operation(0, "cos"), operation(1, "cos")], [operation(0, "sin"), operation(1, "sin")])
@@ -261,6 +266,7 @@ def test_an_error_is_reported_at_its_place_in_the_whole_text(checkout: Checkout)
 # ---- both sides add it
 
 
+@pytest.mark.any_version
 @pytest.mark.parametrize("names", [NAMES, ()])
 def test_a_pipeline_that_both_sides_added_is_one(names: tuple[str, ...], any_checkout: Checkout) -> None:
     both = pipeline(*names)
@@ -274,6 +280,7 @@ def test_a_pipeline_that_both_sides_added_is_one(names: tuple[str, ...], any_che
     sound(any_checkout)
 
 
+@pytest.mark.any_version
 @pytest.mark.parametrize("side", ["ours", "theirs", "text"])
 def test_pipelines_that_both_sides_added_otherwise_are_resolved(side: str, any_checkout: Checkout) -> None:
     both = pipeline(*NAMES)
@@ -322,6 +329,7 @@ def test_metadata_of_a_network_is_merged(any_checkout: Checkout) -> None:
     assert stored.startswith("version https://git-lfs") == is_lfs
 
 
+@pytest.mark.any_version
 @pytest.mark.parametrize("side", ["ours", "theirs", "text"])
 @pytest.mark.parametrize("place", ["metadata", "layers"])
 def test_a_network_in_conflict_is_resolved(place: str, side: str, any_checkout: Checkout) -> None:

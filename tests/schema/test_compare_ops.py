@@ -157,6 +157,7 @@ def test_the_script_exits_with_1_for_any_difference(
     assert lines[-1].endswith(f": {1 if stale else 0} difference{'s' * (not stale)}")
 
 
+@pytest.mark.any_version
 @needs_coremltools
 def test_the_script_can_be_run() -> None:
     ran = subprocess.run([sys.executable, compare_ops.__file__], capture_output=True, text=True, check=False)

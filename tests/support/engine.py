@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -39,11 +41,14 @@ def bits(value: np.ndarray[Any, Any]) -> str:
     return f"{int(value.reshape(-1).view(np.uint16)[0]):04x}"
 
 
+def text_of(inputs: str, operations: str) -> str:
+    """Return a draft that computes `y`."""
+    return f"program(1.3)\n{{\n    func main<ios18>({inputs}) {{\n{operations}\n    }} -> (y);\n}}\n"
+
+
 def evaluator(inputs: str, operations: str, compute: str) -> miltext.Evaluator:
-    """Return an evaluator of a draft that computes `y`."""
-    return miltext.Evaluator(
-        f"program(1.3)\n{{\n    func main<ios18>({inputs}) {{\n{operations}\n    }} -> (y);\n}}\n", compute=compute
-    )
+    """Return an evaluator of such a draft."""
+    return miltext.Evaluator(text_of(inputs, operations), compute=compute)
 
 
 def sums(compute: str) -> Iterator[tuple[dict[str, Any], str]]:
@@ -74,19 +79,26 @@ def pairs(compute: str) -> Iterator[tuple[dict[str, Any], str]]:
 
 
 def quantized(compute: str) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield each measured convolution of int8, with the bits computed for it."""
-    for row in rows("int8_m6"):
-        channels, height, scale = row["channels"], row["kernel_height"], 2.0 ** row["scale_exponent"]
-        weight = np.empty((1, channels, height, 1), np.int8)
-        for place, (first, second) in enumerate(row["rows"]):
-            weight[0, : channels // 2, place], weight[0, channels // 2 :, place] = first, second
-        stored = f"quantized_data = tensor<int8, [1, {channels}, {height}, 1]>({weight.tolist()})"
-        made = evaluator(
-            f"tensor<fp16, [1, {channels}, {height}, 1]> x",
-            f'q = quantize(input = x, scale = fp16({scale}), output_dtype = "int8");\n'
-            f"d = dequantize(input = q, scale = fp16({scale}));\n"
-            f"w = constexpr_affine_dequantize()[{stored}, zero_point = int8(0), scale = fp16({scale}), axis = 0];\n"
-            "y = conv(x = d, weight = w);",
-            compute,
-        )
-        yield row, bits(made.run({"x": np.full((1, channels, height, 1), row["x_int8"] * scale, np.float16)})["y"])
+    """Yield each measured convolution of int8, with the bits computed for it.
+
+    Its weight is in a file, as thousands of numbers in a text take long to read.
+    """
+    with TemporaryDirectory() as folder:
+        draft, array = Path(folder, "draft.mil"), Path(folder, "weight.npy")
+        for row in rows("int8_m6"):
+            channels, height, scale = row["channels"], row["kernel_height"], 2.0 ** row["scale_exponent"]
+            weight = np.empty((1, channels, height, 1), np.int8)
+            for place, (first, second) in enumerate(row["rows"]):
+                weight[0, : channels // 2, place], weight[0, channels // 2 :, place] = first, second
+            np.save(array, weight)
+            text = text_of(
+                f"tensor<fp16, [1, {channels}, {height}, 1]> x",
+                f'q = quantize(input = x, scale = fp16({scale}), output_dtype = "int8");\n'
+                f"d = dequantize(input = q, scale = fp16({scale}));\n"
+                f'w = constexpr_affine_dequantize()[quantized_data = $npy("{array.name}"), zero_point = int8(0), '
+                f"scale = fp16({scale}), axis = 0];\n"
+                "y = conv(x = d, weight = w);",
+            )
+            draft.write_text(text, encoding="utf-8")
+            x = np.full((1, channels, height, 1), row["x_int8"] * scale, np.float16)
+            yield row, bits(miltext.Evaluator(draft, compute=compute).run({"x": x})["y"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
+import pytest
 from hypothesis import Phase, given, seed, settings
 from support.strategies import any_programs
 
@@ -47,6 +48,7 @@ class AllMetError(Exception):
     """There is nothing left to wait for."""
 
 
+@pytest.mark.any_version
 def test_every_field_is_met_in_every_state() -> None:
     left = expected(Program.DESCRIPTOR, set())
 

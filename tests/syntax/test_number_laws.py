@@ -194,6 +194,7 @@ def tried(numbers: list[str], place: str) -> list[str]:
     return numbers if at < 4 else numbers[at % 3 :: 3]
 
 
+@pytest.mark.any_version
 @pytest.mark.parametrize("place", PLACES)
 def test_a_number_of_the_grammar(place: str) -> None:
     for number in tried(GOOD, place):
@@ -201,6 +202,7 @@ def test_a_number_of_the_grammar(place: str) -> None:
             agree(text)
 
 
+@pytest.mark.any_version
 @pytest.mark.parametrize("place", PLACES)
 def test_what_is_no_number(place: str) -> None:
     for number in tried(BAD, place):
