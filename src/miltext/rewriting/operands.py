@@ -132,7 +132,7 @@ class MatchFacts:
     def _array(self, name: str, bound: BoundValue) -> Array:
         found = self._contents.array(bound.literal)
         if found is None:
-            raise UnknownFact(f"`{name}` is not a constant")
+            raise UnknownFact(f"`{name}` is {'omitted' if bound.operand is None else 'not a constant'}")
         return found
 
     def ask(self, question: str, name: str) -> Any:

@@ -114,8 +114,14 @@ def _operations(site: PlannedSite) -> int:
 
 
 def _rule_line(found: RuleSum) -> str:
-    went = f"{tally(found.operations, 'operation')}, {tally(found.bytes, 'byte')} of constants"
-    return f"{found.rule}: {tally(found.sites, 'site')}, {went} less"
+    operations = _less(found.operations, tally(abs(found.operations), "operation"))
+    constants = _less(found.bytes, f"{tally(abs(found.bytes), 'byte')} of constants")
+    return f"{found.rule}: {tally(found.sites, 'site')}, {operations}, {constants}"
+
+
+def _less(number: int, counted: str) -> str:
+    """Return how many went, or how many more came than went."""
+    return f"{counted} {'less' if number >= 0 else 'more'}"
 
 
 def _spelled(types: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from miltext.building.build import require_ending
 from miltext.building.choices import BuildChoices, WriteOptions
 from miltext.building.given_weights import given_folder
 from miltext.containers.sources import Source, model_of
@@ -18,10 +19,10 @@ from miltext.drafting.programs import program_of
 from miltext.evaluation.subjects import opened
 from miltext.files.writing import WITH_DESCRIPTION, write_file
 from miltext.ir.graph import Graph
-from miltext.models.outputs import check_output
+from miltext.models.outputs import check_kept, check_output
 from miltext.printing.printing import to_text
 from miltext.rewriting.operands import ConstantContents
-from miltext.rewriting.packaged import Rules, replacing, rules_of
+from miltext.rewriting.packaged import Rules, files_of, replacing, rules_of
 from miltext.rewriting.planning import Rewriter
 from miltext.rewriting.results import Rewriting
 from miltext.rewriting.verifying import Verifying, new_errors
@@ -89,6 +90,8 @@ def rewrite(request: _RewriteRequest) -> Rewriting:
         done = miltext.rewrite("Model.mlpackage", ["softmax", "casts"], "Out.mlpackage")
     """
     rules = replacing(rules_of(request.rules))
+    if request.output is not None:
+        check_kept(Path(request.output), files_of(request.rules))
     plan = RewritePlan(rules, _names(request.only), request.limit, request.verify)
     return carried_out(plan, request.source, request.output, request)
 
@@ -102,6 +105,7 @@ def carried_out(
     if output_path is None:
         return plan.of_source(source, options.weights)
     output = Path(output_path)
+    require_ending(output, "a rewritten model")
     if output.suffix.lower() == ".mil":
         return _write_text(plan, source, output, options)
     reported: list[Rewriting] = []

@@ -17,11 +17,12 @@ from miltext.checking.findings import named
 from miltext.diagnostics import ParseError, codes, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.ir.graph import Graph
+from miltext.ir.parts import Op
 from miltext.parsing.recovery import recover
 from miltext.parsing.spans import find
 from miltext.rewriting.exactness import Exactness
 from miltext.rewriting.expressions import Expression, WrongExpression
-from miltext.rewriting.patterns import RulePattern, WrongRule, belongs
+from miltext.rewriting.patterns import RulePattern, WrongRule, belongs, require_known, require_own_names
 from miltext.schema.paths import Key, Path
 from miltext.syntax.literals import unquote
 from miltext.syntax.phrases import functions, name_in
@@ -226,10 +227,15 @@ class _Reading:
             return None
         path: Path = ("functions", Key(function.name))
         computed = self._strings(path)
+        require_own_names(function, path)
         block = function.block
         if block is None or len(block.outputs) != len(pattern.outputs):
             raise WrongRule(f"{named(function.name)} must return as many values as {named(pattern.name)}", path)
         for index, value in enumerate(function.inputs):
+            wanted = None if value.name in computed else pattern.inputs.get(value.name)
+            if wanted is not None and value.type not in (None, wanted.type):
+                message = f"the type of {named(value.name)} belongs to {named(pattern.name)}: state it there"
+                raise WrongRule(message, (*path, "inputs", index))
             if value.name not in pattern.inputs and value.name not in computed:
                 message = (
                     f"{named(value.name)} is not an input of {named(pattern.name)}: name it there, or compute it in an "
@@ -241,6 +247,9 @@ class _Reading:
         if function.undefined:
             message = f"{named(next(iter(function.undefined)))} is neither an input of {named(function.name)} nor made"
             raise WrongRule(f"{message} in it: add it to the inputs", path)
+        for at, part in function.parts():
+            if isinstance(part, Op) and not part.is_constant:
+                require_known(part, at, self._read)
         return RuleReplacement(
             function, path, {key: self._expression(text, pattern, path, key) for key, text in computed.items()}
         )
@@ -263,10 +272,13 @@ class _Reading:
         if text == "any":
             return None
         try:
-            return {"finite": float("inf")}.get(text) or float(text)
+            limit = float("inf") if text == "finite" else float(text)
         except ValueError:
+            limit = -1.0
+        if not limit >= 0:
             message = f'`{text}` is not a domain: write "any", "finite", or the greatest magnitude, as in "200"'
-            raise WrongRule(message, self._at(path, "domain")) from None
+            raise WrongRule(message, self._at(path, "domain"))
+        return limit
 
     def _at(self, path: Path, key: str) -> Path:
         """Return the path of an attribute of a function, or of the file if the file states it."""
@@ -289,11 +301,12 @@ class _Reading:
             if known is not None:
                 self._require(key, known, path)
             gap = self._read.drafts.get(path)
-            if gap is not None:
-                text = self._read.text[slice(*gap.last)]
-                found[key] = unquote(text) if text.startswith('"') else text
-            elif not (values := attributes[key].immediateValue.tensor.strings.values):
-                raise WrongRule(f"the attribute {named(key)} is not a string", path)
-            else:
+            text = "" if gap is None else self._read.text[slice(*gap.last)]
+            values = attributes[key].immediateValue.tensor.strings.values
+            if text.startswith('"'):
+                found[key] = unquote(text)
+            elif gap is None and values:
                 found[key] = values[0]
+            else:
+                raise WrongRule(f'the attribute {named(key)} is not a string: write `{key} = "..."`', path)
         return found
