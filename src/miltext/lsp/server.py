@@ -36,6 +36,7 @@ from miltext.lsp.positions import Positions
 from miltext.lsp.reading import Reading, past, read_past, read_whole
 from miltext.lsp.requests import REQUESTS, Request
 from miltext.lsp.workers import PING
+from miltext.parsing.rule_texts import has_rules
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -255,6 +256,10 @@ class Server(LanguageServer):
         around = surroundings(document.path, document.text)
         also = diagnosing.further(document.path)
         checked = check_text(document.text, document.path, model=around.model, also=also)
+        if checked.read is not None and has_rules(checked.read):
+            from miltext.rewriting.rule_checking import rule_findings
+
+            checked = checked._replace(diagnostics=rule_findings(document.text, document.path))
         if self._is_current(document):
             document.reading = document.reading or past(document.text, checked, document.path)
             document.reading.learn(checked)

@@ -19,6 +19,7 @@ from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.ir.graph import Graph
 from miltext.ir.parts import Op
 from miltext.parsing.recovery import recover
+from miltext.parsing.rule_texts import RULES
 from miltext.parsing.spans import find
 from miltext.rewriting.exactness import Exactness
 from miltext.rewriting.expressions import Expression, WrongExpression
@@ -96,10 +97,10 @@ class RuleFile:
         if found or self.read.program is None:
             raise ParseError(self.read.relocated(self.read.diagnostics), text=text, path=path)
         self.graph = Graph(self.read.program)
-        try:
-            self.rules = _Reading(self).rules()
-        except WrongRule as wrong:
-            raise ParseError([self.placed(wrong)], text=text, path=path) from None
+        reading = _Reading(self)
+        self.rules = reading.rules()
+        if reading.wrong:
+            raise ParseError([*map(self.placed, reading.wrong)], text=text, path=path)
 
     def placed(self, wrong: WrongRule) -> Diagnostic:
         """Return the diagnostic of a mistake at its place in the text."""
@@ -111,22 +112,36 @@ class RuleFile:
         return self.read.written(find(self.read.root, path).span)
 
 
-def is_rule_file(text: str) -> bool:
-    """Return whether a text states that it is a rule file, whatever else is wrong with it."""
-    program = recover(text).program
-    return program is not None and "rules" in program.attributes
-
-
 class _Reading:
-    """Reads the rules of a file."""
+    """Reads the rules of a file; `wrong` are the mistakes."""
 
     def __init__(self, file: RuleFile) -> None:
         self._file = file
         self._read = file.read
         self._functions = file.graph.functions
         self._shared: dict[str, str] = {}
+        self.wrong: list[WrongRule] = []
 
     def rules(self) -> list[RewriteRule]:
+        """Return the rules without mistakes."""
+        try:
+            names = self._names()
+        except WrongRule as wrong:
+            self.wrong.append(wrong)
+            return []
+        found = (self._read_rule(name, self._functions[function], names) for name, function in names.items())
+        return [each for each in found if each is not None]
+
+    def _read_rule(self, name: str, function: Function, rules: Mapping[str, str]) -> RewriteRule | None:
+        """Return a rule; note its mistake, and return None, if it has one."""
+        try:
+            return self._rule(name, function, rules)
+        except WrongRule as wrong:
+            self.wrong.append(wrong)
+            return None
+
+    def _names(self) -> dict[str, str]:
+        """Return the functions of the rules by the names of these. Raise WrongRule for a file without rules."""
         self._head()
         prefixes = {name: prefix for name in self._in_order for prefix in (FIND, ADVISE) if name.startswith(prefix)}
         rules = {name.removeprefix(prefix): name for name, prefix in prefixes.items()}
@@ -138,7 +153,7 @@ class _Reading:
             self._known(name, rules)
         if not rules:
             raise WrongRule("the file has no rule: begin the name of a function to find with `find_`", ())
-        return [self._rule(name, self._functions[function], rules) for name, function in rules.items()]
+        return rules
 
     @cached_property
     def _in_order(self) -> list[str]:
@@ -149,13 +164,13 @@ class _Reading:
     def _head(self) -> None:
         """Read the attributes of the file."""
         stated = self._strings(())
-        if "rules" not in stated:
+        if RULES not in stated:
             raise WrongRule(f'the file does not state its version: write `program(1.3)[rules = "{VERSION}"]`', ())
-        if stated["rules"] != VERSION:
+        if stated[RULES] != VERSION:
             way = f'this version of miltext reads version "{VERSION}"'
-            raise WrongRule(f'rules of version "{stated["rules"]}" cannot be read: {way}', ("attributes", Key("rules")))
+            raise WrongRule(f'rules of version "{stated[RULES]}" cannot be read: {way}', ("attributes", Key(RULES)))
         for key in stated:
-            self._require(key, ("rules", *SHARED), ("attributes", Key(key)))
+            self._require(key, (RULES, *SHARED), ("attributes", Key(key)))
         self._shared = stated
 
     def _known(self, name: str, rules: Mapping[str, str]) -> None:
@@ -180,7 +195,7 @@ class _Reading:
         inner = {value.name for op in pattern.ops if op is not pattern.root for value in op.outputs}
         for each in sorted(shared - inner):
             raise WrongRule(f"{named(each)} is not an inner value of the pattern", self._at(pattern.path, "shared"))
-        facts = {**{key: text for key, text in self._shared.items() if key != "rules"}, **stated}
+        facts = {**{key: text for key, text in self._shared.items() if key != RULES}, **stated}
         return RewriteRule(
             name,
             self._file,
