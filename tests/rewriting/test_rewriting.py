@@ -413,3 +413,26 @@ def test_the_result_as_text_and_data() -> None:
     [site] = made.to_json()["sites"]
     assert (site["rule"], site["value"], site["removed"], site["made"]) == ("a", "b", ("relu", "relu"), ("relu",))
     assert isinstance(made.program, Program)
+
+
+@pytest.mark.parametrize(
+    ("number", "places"),
+    [(1, "main/y0"), (3, "main/y0, main/y1, main/y2"), (11, "main/y0, main/y1, main/y2 and 8 more")],
+)
+def test_equal_refusals_of_a_rule_are_one_line(number: int, places: str) -> None:
+    flat = rule("y = relu(x);", "y = abs(x);", '[where = "rank(x) == 3"]')
+    names = [f"y{place}" for place in range(number)]
+    made = miltext.rewrite(program(" ".join(f"{name} = relu(x);" for name in names), ", ".join(names)), flat)
+    assert len(made.to_json()["sites"]) == number
+    sums = f"0 replacements, {number} -> {number} operations\n"
+    assert made.to_text() == f"{places}: a refused: `rank(x) == 3` is false\n{sums}"
+
+
+def test_different_refusals_stay_apart() -> None:
+    refusing = TWICE.replace("find_a(x)", 'find_a(x)[where = "rank(x) == 2"]')
+    body = "a = relu(x); b = relu(a); c = tanh(a); d = relu(z); e = relu(d);"
+    made = miltext.rewrite(program(body, "b, c, e", "tensor<fp16, [2, 4]> x, tensor<fp16, [4]> z"), refusing)
+    assert made.to_text().splitlines()[:2] == [
+        "main/b: a refused: `a` has another use, in `c`",
+        "main/e: a refused: `rank(x) == 2` is false",
+    ]

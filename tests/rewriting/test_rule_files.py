@@ -112,6 +112,10 @@ WRONG = {
         replaced("tensor<fp32, [7]> x", "y = relu(x);"),
         "the type of `x` belongs to `find_twice`",
     ),
+    "a condition on a replacement": (
+        replaced("x", "y = relu(x);", '[where = "rank(x) == 2"]'),
+        "`where` belongs to `find_twice`",
+    ),
     "power in a condition": (
         find("y = relu(x);", attributes='[where = "rank(x) ** 2 == 4"]'),
         "the operator of `rank(x) ** 2`",

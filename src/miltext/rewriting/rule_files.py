@@ -258,6 +258,9 @@ class _Reading:
                 )
                 raise WrongRule(message, (*path, "inputs", index))
         for key in computed:
+            if key in OWN and key not in {value.name for value in function.inputs}:
+                message = f"the attribute {named(key)} belongs to {named(pattern.name)}: state it there"
+                raise WrongRule(message, self._at(path, key))
             self._require(key, tuple(value.name for value in function.inputs), self._at(path, key))
         if function.undefined:
             message = f"{named(next(iter(function.undefined)))} is neither an input of {named(function.name)} nor made"
