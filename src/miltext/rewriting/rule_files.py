@@ -8,7 +8,7 @@ rest. `advise_NAME` is the pattern of an advisory, a known fault with facts in a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -246,6 +246,19 @@ class _Reading:
         block = function.block
         if block is None or len(block.outputs) != len(pattern.outputs):
             raise WrongRule(f"{named(function.name)} must return as many values as {named(pattern.name)}", path)
+        self._require_inputs(function, path, pattern, computed)
+        if function.undefined:
+            message = f"{named(next(iter(function.undefined)))} is neither an input of {named(function.name)} nor made"
+            raise WrongRule(f"{message} in it: add it to the inputs", path)
+        for at, part in function.parts():
+            if isinstance(part, Op) and not part.is_constant:
+                require_known(part, at, self._read)
+        return RuleReplacement(
+            function, path, {key: self._expression(text, pattern, path, key) for key, text in computed.items()}
+        )
+
+    def _require_inputs(self, function: Function, path: Path, pattern: RulePattern, computed: Collection[str]) -> None:
+        """Raise WrongRule unless each input of a replacement is one of the pattern, or computed in an attribute."""
         for index, value in enumerate(function.inputs):
             wanted = None if value.name in computed else pattern.inputs.get(value.name)
             if wanted is not None and value.type not in (None, wanted.type):
@@ -262,15 +275,6 @@ class _Reading:
                 message = f"the attribute {named(key)} belongs to {named(pattern.name)}: state it there"
                 raise WrongRule(message, self._at(path, key))
             self._require(key, tuple(value.name for value in function.inputs), self._at(path, key))
-        if function.undefined:
-            message = f"{named(next(iter(function.undefined)))} is neither an input of {named(function.name)} nor made"
-            raise WrongRule(f"{message} in it: add it to the inputs", path)
-        for at, part in function.parts():
-            if isinstance(part, Op) and not part.is_constant:
-                require_known(part, at, self._read)
-        return RuleReplacement(
-            function, path, {key: self._expression(text, pattern, path, key) for key, text in computed.items()}
-        )
 
     # ---- attributes
 
