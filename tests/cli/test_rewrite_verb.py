@@ -63,7 +63,7 @@ def test_a_model_is_written_and_verified(model: Path) -> None:
     [
         (["softmax"], 2, "name at least one rule, and the MODEL"),
         (["softmax", "{}"], 2, "name the model to write with -o"),
-        (["softmax", "{}", "--dry-run", "-o", "o.mil"], 2, "name the model to write with -o"),
+        (["softmax", "{}", "--dry-run", "-o", "o.mil"], 2, "leave out either --dry-run or -o"),
         (["--list", "--test"], 2, "leave the other options out"),
         (["--test"], 2, "name the rules to test"),
         (["sofmax", "{}", "--dry-run"], 1, "did you mean `softmax`"),
@@ -98,6 +98,19 @@ def test_a_wrong_rule_fails_its_test(tmp_path: Path) -> None:
     assert ended.exit_code == 1
     assert "a: FAILED" in ended.stdout
     assert "not as exact as declared" in ended.stdout
+
+
+def test_a_broken_example_has_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "rules.mil"
+    path.write_text(
+        'program(1.3)[rules = "1"]\n{\n    func find_a(x) {\n y = relu(relu(x));\n } -> (y);\n'
+        "    func replace_a(x) {\n y = relu(x);\n } -> (y);\n"
+        "    func example_a<ios17>(tensor<fp32, [2]> x) {\n y = relu(relu(z));\n } -> (y);\n}\n",
+        encoding="utf-8",
+    )
+    ended = run("rewrite", "--test", path)
+    assert ended.exit_code == 1
+    assert "example_a: line 10: " in ended.stdout
 
 
 def test_find_over_a_folder(model: Path) -> None:

@@ -185,3 +185,52 @@ def test_a_branch_that_hands_on_what_is_made_outside() -> None:
     before, after = text.replace("(u)", "(a)"), text.replace("(u)", "(x)")
     assert compare(before, before, given).ok
     assert [each.value.name for each in compare(before, after, given).origins] == ["y"]
+
+
+# ---- operations in place of several, as `rewrite` writes them
+
+SEVERAL = """\
+program(1.3)
+{
+    func main<ios17>(tensor<fp32, [1, 2, 4, 4]> x) {
+            c = conv(x, tensor<fp32, [2, 2, 1, 1]>([[[[0.5]], [[0.25]]], [[[1.5]], [[-0.75]]]]));
+            y = add(c, tensor<fp32, [1, 2, 1, 1]>([[[[1.5]], [[-4.0]]]]));
+            d = mul(y, 3.0);
+            e = add(d, 5.0);
+            f = mul(e, 2.0);
+            z = tanh(f);
+        } -> (z);
+}
+"""
+
+ONE = """\
+program(1.3)
+{
+    func main<ios17>(tensor<fp32, [1, 2, 4, 4]> x) {
+            y = conv(x, tensor<fp32, [2, 2, 1, 1]>([[[[0.5]], [[0.25]]], [[[1.5]], [[-0.75]]]]), bias = [1.5, -4.0]);
+            p = add(y, y);
+            q = mul(p, 3.0);
+            f = add(q, 10.0);
+            z = tanh(f);
+        } -> (z);
+}
+"""
+
+
+def test_one_operation_in_place_of_several_has_the_partner_of_its_name() -> None:
+    both = compare(SEVERAL, ONE, seed=0)
+    assert (both.ok, both.origins) == (True, ())
+    assert {each.name: each.old_name for each in both.values if each.operation != "const"} == {
+        each: each for each in ("x", "y", "f")
+    }
+    assert all(each.measure.level > 80 for each in both.values)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "named"),
+    [("-4.0]);", "4.0]);", "y"), ("q = mul(p, 3.0)", "q = mul(p, 2.0)", "q"), ("p, 3.0", "p, 3.5", "q")],
+)
+def test_a_wrong_operation_in_place_of_several_is_named(right: str, wrong: str, named: str) -> None:
+    both = compare(SEVERAL, ONE.replace(right, wrong), seed=0)
+    assert not both.ok
+    assert [each.value.name for each in both.origins] == [named]

@@ -698,6 +698,10 @@ async def test_the_settings_of_a_project_count(client: LanguageClient, tmp_path:
     wrong = TINY_DRAFT
     assert await codes("g.mil", "") == ["MIL712"]
     assert await codes("h.mil", 'advisories = "usual"') == ["MIL881", "MIL712"]
+    wrong = 'program(1.3)[rules = "1"]\n{\n    func find_a(x) {\n y = relu(x);\n } -> (y);\n}\n'
+    assert await codes("i.mil", "") == []
+    wrong = wrong.replace("relu", "rellu")
+    assert await codes("j.mil", "") == ["MIL870"]
     wrong = PROGRAM.replace("y = half", "y = haIf")
     document = OpenDocument(client, wrong, (tmp_path / "f.mil").as_uri())
     settings.write_text("[tool.miltext]\n\nignroe = []\n")

@@ -84,6 +84,34 @@ def test_a_write_to_a_state_is_needed() -> None:
     assert types(made) == ["read_state", "add", "write_state", "relu"]
 
 
+@pytest.mark.parametrize(
+    ("body", "left"),
+    [
+        ("d = random_normal([4]); y = random_normal([2, 4]);", ["random_normal"] * 2),
+        ("y = random_normal([2, 4]); d = random_uniform([4]);", ["random_normal", "random_uniform"]),
+        ("d = tanh(random_normal([4])); y = random_normal([2, 4]);", ["random_normal"] * 2),
+        ("d = random_normal([4], seed = -1); y = random_normal([2, 4]);", ["random_normal"] * 2),
+        ("d = random_normal([4], seed = 1); y = random_normal([2, 4]);", ["random_normal"]),
+        ("d = random_normal([4]); y = random_normal([2, 4], seed = 1);", ["random_normal"]),
+        ("d = random_normal([4]); e = tanh(random_normal([4])); y = tanh(x);", ["tanh"]),
+    ],
+)
+def test_random_numbers_of_others_stay(body: str, left: list[str]) -> None:
+    before = program(body, inputs="tensor<fp32, [2, 4]> x")
+    made = miltext.rewrite(before, DEAD, verify=True)
+    assert types(made) == left
+    given = {"x": np.zeros((2, 4), np.float32)}
+    assert (miltext.run(before, given, seed=3)["y"] == miltext.run(made.program, given, seed=3)["y"]).all()
+    assert all("the random numbers of `y" in each.reason for each in made.refused)
+
+
+def test_random_numbers_in_a_dead_block() -> None:
+    dead = "d = cond(p) () { t = random_normal([4]); } -> (t) () { f = random_normal([4]); } -> (f);"
+    for needed, left in (("y = random_normal([2, 4]);", 4), ("y = random_normal([2, 4], seed = 1);", 1)):
+        made = miltext.rewrite(program(f"{dead} {needed}", inputs=BRANCHES), DEAD)
+        assert len(types(made)) == left
+
+
 def test_an_unused_input_stays() -> None:
     made = miltext.rewrite(program("a = exp(z); y = relu(x);", inputs=f"{X}, tensor<fp16, [3]> z"), DEAD)
     assert [each.name for each in made.program.functions["main"].inputs] == ["x", "z"]

@@ -160,6 +160,36 @@ def test_a_data_type_that_an_operation_does_not_take_stays() -> None:
     assert reason
 
 
+@pytest.mark.parametrize(
+    ("replacement", "what"),
+    [
+        ("y = scaled_dot_product_attention(x, x, x);", "`scaled_dot_product_attention` is not in ios15"),
+        ("y = gather(x, [0, 1], validate_indices = true);", "`validate_indices` of `gather` is not in ios15"),
+    ],
+)
+def test_a_replacement_newer_than_the_function_stays(replacement: str, what: str, tmp_path: Path) -> None:
+    newer = rule("y = relu(x);", replacement)
+    made = miltext.rewrite(program("y = relu(x);", opset="ios15"), newer, tmp_path / "New.mlpackage")
+    [reason] = reasons(made)
+    assert reason.startswith(what)
+    assert "raise its opset to ios1" in reason
+
+
+def test_stated_types_of_inner_values_and_of_computed_inputs() -> None:
+    stated = rule("tensor<fp16, [?, 4]> z = relu(x); tensor<fp16, [2, ?]> y = tanh(z);", "y = tanh(x);")
+    assert len(miltext.rewrite(program("y = tanh(relu(x));"), stated).replaced) == 1
+    for other in (stated.replace("<fp16, [?, 4]>", "<fp16, [?, 5]>"), stated.replace("fp16, [2", "fp32, [2")):
+        assert miltext.rewrite(program("y = tanh(relu(x));"), other).sites == []
+    computed = rule("y = relu(x);", "y = mul(x, s);", given="x, fp16 s").replace("fp16 s)", 'fp16 s)[s = "1"]')
+    assert reasons(miltext.rewrite(program("y = relu(x);"), computed)) == ["`s` is int32, not fp16"]
+
+
+def test_an_omitted_argument_has_no_contents() -> None:
+    squeezed = rule("y = squeeze(x, a);", "y = squeeze(x, a);", '[where = "len(a) == 1"]', "x, a")
+    made = miltext.rewrite(program("y = squeeze(x);", inputs="tensor<fp16, [1, 4]> x"), squeezed)
+    assert reasons(made) == ["`a` is omitted"]
+
+
 def test_an_impossible_replacement_stays() -> None:
     wrong = rule("y = relu(x);", "y = matmul(x, x);")
     [reason] = reasons(miltext.rewrite(program("y = relu(x);"), wrong))
@@ -309,6 +339,17 @@ def test_the_sign_of_zero_is_part_of_exactness() -> None:
     assert miltext.rewrite(text, zero % "ulp 0", verify=True).verified == 1
 
 
+def test_a_replacement_without_a_result_is_not_called_inexact() -> None:
+    divided = rule("y = add(x, 1);", "y = floor_div(x, sub(x, x));")
+    with pytest.raises(miltext.MiltextError, match="the rule `a` has no result at `y`"):
+        miltext.rewrite(program("y = add(x, 1);", inputs="tensor<int32, [2, 4]> x"), divided, verify=True)
+
+
+def test_a_refused_replacement_is_not_counted_as_proven() -> None:
+    made = miltext.rewrite(program("y = tanh(x);"), GONE, verify=True)
+    assert (len(made.refused), made.verified) == (1, 0)
+
+
 # ---- models
 
 
@@ -351,6 +392,19 @@ def test_texts_and_refusals(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["new.mil"]
 
 
+def test_outputs_of_other_endings_and_onto_the_rules(tmp_path: Path) -> None:
+    text = program("y = relu(relu(x));")
+    with pytest.raises(miltext.ModelError, match=r"\.mlmodelc or \.mil, not `new\.txt`") as failure:
+        miltext.rewrite(text, TWICE, tmp_path / "new.txt")
+    assert failure.value.diagnostics[0].code == "MIL401"
+    rules = tmp_path / "rules.mil"
+    rules.write_text(TWICE, encoding="utf-8")
+    with pytest.raises(miltext.ModelError, match=r"contains the input 'rules\.mil'") as failure:
+        miltext.rewrite(text, ["softmax", rules], rules, force=True)
+    assert failure.value.diagnostics[0].code == "MIL402"
+    assert rules.read_text(encoding="utf-8") == TWICE
+
+
 def test_the_result_as_text_and_data() -> None:
     made = miltext.rewrite(program("a = relu(x); b = relu(a); c = tanh(b); d = tanh(c); y = add(c, d);"), [TWICE])
     assert made.to_text() == (
@@ -359,3 +413,26 @@ def test_the_result_as_text_and_data() -> None:
     [site] = made.to_json()["sites"]
     assert (site["rule"], site["value"], site["removed"], site["made"]) == ("a", "b", ("relu", "relu"), ("relu",))
     assert isinstance(made.program, Program)
+
+
+@pytest.mark.parametrize(
+    ("number", "places"),
+    [(1, "main/y0"), (3, "main/y0, main/y1, main/y2"), (11, "main/y0, main/y1, main/y2 and 8 more")],
+)
+def test_equal_refusals_of_a_rule_are_one_line(number: int, places: str) -> None:
+    flat = rule("y = relu(x);", "y = abs(x);", '[where = "rank(x) == 3"]')
+    names = [f"y{place}" for place in range(number)]
+    made = miltext.rewrite(program(" ".join(f"{name} = relu(x);" for name in names), ", ".join(names)), flat)
+    assert len(made.to_json()["sites"]) == number
+    sums = f"0 replacements, {number} -> {number} operations\n"
+    assert made.to_text() == f"{places}: a refused: `rank(x) == 3` is false\n{sums}"
+
+
+def test_different_refusals_stay_apart() -> None:
+    refusing = TWICE.replace("find_a(x)", 'find_a(x)[where = "rank(x) == 2"]')
+    body = "a = relu(x); b = relu(a); c = tanh(a); d = relu(z); e = relu(d);"
+    made = miltext.rewrite(program(body, "b, c, e", "tensor<fp16, [2, 4]> x, tensor<fp16, [4]> z"), refusing)
+    assert made.to_text().splitlines()[:2] == [
+        "main/b: a refused: `a` has another use, in `c`",
+        "main/e: a refused: `rank(x) == 2` is false",
+    ]

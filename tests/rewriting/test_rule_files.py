@@ -78,6 +78,59 @@ WRONG = {
     "another number of outputs": (replaced("x", "y = relu(x);", outputs="x, y"), "must return as many values"),
     "unknown input of a replacement": (replaced("x, z", "y = add(x, z);"), "`z` is not an input of `find_twice`"),
     "undefined name in a replacement": (replaced("x", "y = add(x, z);"), "`z` is neither an input"),
+    "version as a number": (RULE.replace('"1"', "1"), 'is not a string: write `rules = "..."`'),
+    "condition without quotes": (find("y = relu(x);", attributes="[where = true]"), "is not a string"),
+    "unused input": (find("y = relu(x);", inputs="x, z"), "no operation of `find_a` uses `z`"),
+    "unused input in a condition": (
+        find("y = relu(x);", inputs="x, z", attributes='[where = "rank(z) == 1"]'),
+        "uses `z`",
+    ),
+    "unused input of a condition on a maker": (
+        RULE.replace("    func find", "    func unless_twice(x, q) {\n x = exp(x);\n } -> (x);\n    func find"),
+        "`unless_twice` has two values `x`",
+    ),
+    "unused input of an unless function": (
+        RULE.replace("    func find", "    func unless_twice(z, q) {\n x = exp(z);\n } -> (x);\n    func find"),
+        "no operation of `unless_twice` uses `q`",
+    ),
+    "two inputs of one name": (find("y = relu(x);", inputs="x, x"), "`find_a` has two values `x`"),
+    "an output with the name of an input": (find("x = relu(x);", "x"), "`find_a` has two values `x`"),
+    "two outputs of one name": (find("z = relu(x); z = exp(z); y = exp(z);"), "`find_a` has two values `z`"),
+    "a name twice in a replacement": (replaced("x", "x = relu(x);", outputs="x"), "`replace_twice` has two values"),
+    "a name in place of a list": (find("y = concat(x, 0);"), "is a list: write its values in parentheses"),
+    "a named argument in place of a list": (find("y = concat(values = x, axis = 0);"), "is a list"),
+    "a list of a replacement": (replaced("x", "y = concat(x, 0);"), "is a list: write its values in parentheses"),
+    "unknown operation of a replacement": (replaced("x", "y = rellu(x = x);"), "did you mean `relu`"),
+    "unknown parameter of a replacement": (replaced("x", "y = relu(z = x);"), "`relu` has no parameter `z`"),
+    "an operation with blocks": (
+        find("y = cond(p) () { t = exp(x); } -> (t) () { f = abs(x); } -> (f);", inputs="x, p"),
+        "with blocks cannot be",
+    ),
+    "too many arguments": (find("y = relu(x, 1);"), "`relu` takes `x` only"),
+    "too many arguments of a replacement": (replaced("x", "y = relu(x, 1);"), "`relu` takes `x` only"),
+    "a type of a replacement's input": (
+        replaced("tensor<fp32, [7]> x", "y = relu(x);"),
+        "the type of `x` belongs to `find_twice`",
+    ),
+    "a condition on a replacement": (
+        replaced("x", "y = relu(x);", '[where = "rank(x) == 2"]'),
+        "`where` belongs to `find_twice`",
+    ),
+    "power in a condition": (
+        find("y = relu(x);", attributes='[where = "rank(x) ** 2 == 4"]'),
+        "the operator of `rank(x) ** 2`",
+    ),
+    "bits in a condition": (
+        find("y = relu(x);", attributes='[where = "rank(x) | 2"]'),
+        "the operator of `rank(x) | 2`",
+    ),
+    "inverted bits in a condition": (find("y = relu(x);", attributes='[where = "~rank(x)"]'), "the operator of `~rank"),
+    "identity in a condition": (
+        find("y = relu(x);", attributes='[where = "rank(x) is 2"]'),
+        "the operator of `rank(x) is 2`",
+    ),
+    "negative domain": (find("y = relu(x);", attributes='[domain = "-1"]'), "`-1` is not a domain"),
+    "domain of NaN": (find("y = relu(x);", attributes='[domain = "nan"]'), "`nan` is not a domain"),
     "attribute without an input": (replaced("x", "y = relu(x);", '[z = "1"]'), "there is no attribute `z`"),
 }
 
@@ -149,6 +202,38 @@ def test_an_incomplete_advisory_is_refused() -> None:
 def test_a_name_is_that_of_one_rule() -> None:
     twice = "    func find_a(x) {\n            y = tanh(x);\n        } -> (y);\n"
     assert refused(advised(ADVICE, twice)) == "`advise_a` and `find_a` have one name: rename one of them"
+
+
+def test_rules_of_one_name_are_refused_and_a_rule_given_twice_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "mine.mil"
+    path.write_text(RULE, encoding="utf-8")
+    assert len(rules_of([path, RULE, str(path)])) == 1
+    assert len(rules_of(["cast_pair", "cast_pair", "dead-code", "dead-code"])) == 1 + 1
+    for name, place in (("softmax", "a rule of softmax.mil"), ("twice", "a rule of another text")):
+        text = RULE.replace("twice", name)
+        other = text.replace("y = relu(x);", "y = exp(x);") if name == "twice" else name
+        with pytest.raises(miltext.ParseError, match=f"{place} is also named `{name}`") as failure:
+            rules_of([other, text])
+        assert failure.value.diagnostics[0].span is not None
+    assert [rule.name for rule in rules_of(RULE.replace("twice", "softmax"))] == ["softmax"]
+
+
+def test_a_folder_is_no_rule_file_and_hides_no_packaged_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "casts").mkdir()
+    (tmp_path / "mine").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert rules_of("casts")
+    for given in ("mine", Path("casts")):
+        with pytest.raises(miltext.MiltextError, match="is a folder, not a rule file") as failure:
+            rules_of(given)
+        assert failure.value.diagnostics[0].code == "MIL873"
+
+
+def test_names_in_messages_are_as_the_user_writes_them() -> None:
+    with pytest.raises(miltext.MiltextError, match="there is no rule `dead-cod`; did you mean `dead-code`"):
+        rules_of("dead-cod")
+    with pytest.raises(miltext.MiltextError, match="`dead-code` is a pass"):
+        patterns(rules_of("dead-code"))
 
 
 def test_the_extremes_of_constants_are_facts() -> None:

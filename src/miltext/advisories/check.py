@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.verifier import found_in
 from miltext.diagnostics.arguments import checked
+from miltext.models.model import Model
+from miltext.parsing.rule_texts import is_rule_file
 
 if TYPE_CHECKING:
     from miltext.containers.sources import Source
@@ -18,7 +20,8 @@ def check(source: Source, *, path: str | None = None, advisories: str | None = N
     """Return all errors and warnings of MIL text, a Program, a model or the file of a path, in the order of the text.
 
     A comment such as `// mil: ignore[MIL603]` at the end of a line suppresses findings there. A model that was changed
-    in memory is checked as `save` would write it: its description follows the changes of its program.
+    in memory is checked as `save` would write it: its description follows the changes of its program. A rule file is
+    checked as rules: their patterns, replacements and conditions, and the programs of their examples.
 
     Args:
         source: MIL text, a path, a Program or a Model. With a `path`, a string is MIL text.
@@ -48,5 +51,15 @@ def check(source: Source, *, path: str | None = None, advisories: str | None = N
 
         also = further(advisories)
     if isinstance(source, str) and (path is not None or is_text(source)):
-        return found_in(source, path, also)
-    return found_in(model_of(source) if isinstance(source, str | PathLike) else source, also=also)
+        return _of_rules(source, path) if is_rule_file(source) else found_in(source, path, also)
+    model = model_of(source) if isinstance(source, str | PathLike) else source
+    if isinstance(model, Model) and model.kind == "mil" and is_rule_file(model.text or ""):
+        return _of_rules(model.text or "", model.name)
+    return found_in(model, also=also)
+
+
+def _of_rules(text: str, path: str | None) -> list[Diagnostic]:
+    """Return the findings in a rule file."""
+    from miltext.rewriting.rule_checking import rule_findings
+
+    return rule_findings(text, path)

@@ -69,6 +69,13 @@ def build(source: Model, output: str | os.PathLike[str], choices: BuildChoices =
     return write(new, source, output, choices)
 
 
+def require_ending(output: Path, what: str) -> None:
+    """Refuse an output that is neither a model nor a text by its ending; `what` is its subject. Raise ModelError."""
+    if output.suffix.lower() not in (*OUTPUTS, ".mil"):
+        message = f"{what} is an .mlpackage, .mlmodel, .mlmodelc or .mil, not `{output.name}`"
+        raise refusal(codes.WRONG_ENDING, message, output)
+
+
 def prepare(source: Model, output: Path, choices: BuildChoices) -> NewModel:
     """Return the model to write, complete except for values stored later. Raise as `build` does."""
     if output.suffix.lower() not in OUTPUTS:

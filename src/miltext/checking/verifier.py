@@ -20,6 +20,7 @@ from miltext.files.writing import WITH_DESCRIPTION
 from miltext.models.model import Model
 from miltext.parsing.parser import attempt
 from miltext.parsing.recovery import recover
+from miltext.parsing.rule_texts import has_rules, no_program
 from miltext.schema.proto import Program
 from miltext.schema.refused import CODES
 from miltext.syntax.gc_pause import gc_paused
@@ -234,6 +235,8 @@ def _check_text(
 def _check_broken(text: str, arrays: Arrays, undescribed: str, also: Further | None, *, keep: bool) -> CheckedText:
     """Return the findings about a text that does not parse, or is a draft."""
     read = recover(text, keep=keep)
+    if has_rules(read):
+        return CheckedText([no_program(read)], read)
     return check_read(read, draft_types(read, arrays), arrays, undescribed=undescribed, also=also)
 
 

@@ -308,8 +308,9 @@ class CheckRun:
     """A run of the command: its options, and the number of suggestions left that could be applied.
 
     `fixable` counts the suggestions that `--fix` would apply, `unsafe` further ones with `--unsafe-fixes`, and `around`
-    the reports about the surroundings of programs: in pipelines, and in the files of compiled models. `ranges` are
-    those of inputs if numbers are bounded, else None, and `bounded` the inputs of programs whose numbers were bounded.
+    the reports about the surroundings of programs: in pipelines, and in the files of compiled models; `rule_files`
+    counts the rule files. `ranges` are those of inputs if numbers are bounded, else None, and `bounded` the inputs of
+    programs whose numbers were bounded.
     """
 
     rules: Rules
@@ -323,6 +324,7 @@ class CheckRun:
     fixable: int = 0
     unsafe: int = 0
     around: int = 0
+    rule_files: int = 0
 
     @property
     def _source(self) -> CompiledSource | None:
@@ -333,12 +335,17 @@ class CheckRun:
     def reports(self, each: Input) -> Iterator[Report]:
         """Yield the findings in each program of a file or model, and before them the findings around it."""
         from miltext.models.model import Stage
+        from miltext.parsing.rule_texts import is_rule_file
 
         around: list[Report] = []
         opened: Model | None = None
         programs: Iterable[Report]
         try:
-            opened = self._followed(open_whole(each.name), each.name)
+            opened = open_whole(each.name)
+            if is_text(opened) and is_rule_file(opened.text or ""):
+                yield self._of_rules(opened, each.name)
+                return
+            opened = self._followed(opened, each.name)
             whole, place = self._whole(opened)
             around = self._around(whole)
             stages = [Stage("", opened) if stage.place == place else stage for stage in whole.select_all()]
@@ -352,6 +359,15 @@ class CheckRun:
             yield report
         if contradicts and opened is not None and self.fixing is None:
             self._count_fixable(opened, each.name)
+
+    def _of_rules(self, file: Model, name: str) -> Report:
+        """Return the findings in a rule file."""
+        from miltext.diagnostics.reports import Report
+        from miltext.rewriting.rule_checking import rule_findings
+
+        self.rule_files += 1
+        found = rule_findings(file.text or "", file.name)
+        return Report(file.name, self.rules.selection(name).chosen(found), file.text)
 
     def _whole(self, opened: Model) -> tuple[Model, str]:
         """Return the whole model of a path, and the place of the path's program in it: for a text with an original, the
@@ -497,7 +513,7 @@ class CheckRun:
         """Return the last line of a report for people."""
         left = [each for report in reports for each in report.diagnostics]
         kinds = [(sum(each.severity == kind for each in left), kind) for kind in ("error", "warning")]
-        programs = f"in {tally(len(reports) - self.around, 'program')}"
+        programs = f"in {self._counted(len(reports) - self.around - self.rule_files)}"
         counted = f"{', '.join(tally(count, kind) for count, kind in kinds if count) or 'nothing found'} {programs}"
         if self.fixing is not None and self.fixing.diff:
             counted = f"{self.fixing.fixed or 'nothing'} would be fixed {programs}"
@@ -506,6 +522,13 @@ class CheckRun:
         if self.fixing is None:
             return f"{counted}; {self.fixable} fixable with --fix" if self.fixable else counted
         return f"{counted}; {self.unsafe} more with --unsafe-fixes" if self.unsafe else counted
+
+    def _counted(self, programs: int) -> str:
+        """Return the numbers of checked programs and rule files, in words."""
+        if not self.rule_files:
+            return tally(programs, "program")
+        rules = tally(self.rule_files, "rule file")
+        return f"{tally(programs, 'program')} and {rules}" if programs else rules
 
     def status(self, reports: Sequence[Report]) -> int:
         """Return the exit status."""

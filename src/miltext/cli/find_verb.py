@@ -45,9 +45,9 @@ def command(pattern: str, paths: tuple[str, ...], is_count: bool, nested: str | 
     last value is shown, and what the names of the pattern stand for. A folder means every model below it; a pipeline,
     all of its ML Programs.
     """
+    from miltext.parsing.rule_texts import is_rule_file
     from miltext.rewriting.packaged import patterns
     from miltext.rewriting.packaged import rules_of as packaged_rules
-    from miltext.rewriting.rule_files import is_rule_file
 
     rules = patterns(packaged_rules(pattern))
     names = named_paths(paths, "models to look in")

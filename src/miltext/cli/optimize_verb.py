@@ -11,7 +11,7 @@ from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.declared import declared
 from miltext.cli.progress import Progress
 from miltext.cli.streams import nested_option, open_whole, output_in_folder, show, write_text
-from miltext.cli.writing_verbs import given_weights, tell_written
+from miltext.cli.writing_verbs import given_weights, require_one_end, tell_written
 
 if TYPE_CHECKING:
     from miltext.cli.habits import Chosen
@@ -65,8 +65,7 @@ def command(
     """
     from miltext.rewriting.optimizing import optimize
 
-    if bool(output) == dry_run:
-        raise click.UsageError("name the model to write with -o, or see what would go with --dry-run")
+    require_one_end(output, dry_run, "what would go")
     whole = open_whole(model)
     changes: list[DescriptionChange] = []
     with Progress("writing weights") as bar:

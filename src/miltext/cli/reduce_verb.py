@@ -139,8 +139,7 @@ def _shown(text: str) -> None:
 
 def _check_output(output: Path, source: Model, force: bool) -> None:
     """Refuse an impossible output before any test is run, as far as it can be known."""
-    from miltext.building.build import OUTPUTS
-    from miltext.files.refusals import refusal
+    from miltext.building.build import OUTPUTS, require_ending
     from miltext.models.outputs import check_name, check_output, check_target
 
     if not os.access(output.parent, os.W_OK):
@@ -149,10 +148,7 @@ def _check_output(output: Path, source: Model, force: bool) -> None:
         check_target(output, force, [source])
         return
     check_name(output, "mil")
-    if output.suffix.lower() != ".mil":
-        raise refusal(
-            codes.WRONG_ENDING, f"a smaller model is an .mlpackage, .mlmodel, .mlmodelc or .mil, not `{output.name}`"
-        )
+    require_ending(output, "a smaller model")
     check_output(str(output), "mil", str(source.path or "-"), force=force)
 
 

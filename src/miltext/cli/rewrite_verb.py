@@ -23,7 +23,7 @@ from miltext.cli.streams import (
     write_json,
     write_text,
 )
-from miltext.cli.writing_verbs import given_weights, tell_written
+from miltext.cli.writing_verbs import given_weights, require_one_end, tell_written
 
 if TYPE_CHECKING:
     from miltext.cli.habits import Chosen
@@ -94,8 +94,7 @@ def command(
         return
     if len(words) < 2:
         raise click.UsageError("name at least one rule, and the MODEL: `miltext rewrite softmax Model.mlpackage`")
-    if bool(output) == dry_run:
-        raise click.UsageError("name the model to write with -o, or see what would be replaced with --dry-run")
+    require_one_end(output, dry_run, "what would be replaced")
     *rules, model = words
     whole = open_whole(model)
     own = {"only": sites, "limit": limit, "verify": verify, "weights": given_weights(weights), "model": nested}

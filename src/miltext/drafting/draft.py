@@ -17,6 +17,7 @@ from miltext.diagnostics import MiltextError, ParseError, codes
 from miltext.diagnostics.arguments import checked
 from miltext.parsing.diagnosing import OF_DRAFTS
 from miltext.parsing.recovery import recover
+from miltext.parsing.rule_texts import has_rules
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
@@ -243,7 +244,7 @@ def infer_anew(text: str, path: str | None, ask: Callable[[Program], Inputs], we
     prevents inference.
     """
     draft = Draft(text, path)
-    if draft.read.program is None or errors_in(draft.read.diagnostics):
+    if draft.read.program is None or has_rules(draft.read) or errors_in(draft.read.diagnostics):
         return Completed(None, found_in(text, path=path))
     retyped = draft.retyped(ask(draft.read.program), weights)
     made = retyped.written.text

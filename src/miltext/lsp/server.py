@@ -36,6 +36,7 @@ from miltext.lsp.positions import Positions
 from miltext.lsp.reading import Reading, past, read_past, read_whole
 from miltext.lsp.requests import REQUESTS, Request
 from miltext.lsp.workers import PING
+from miltext.parsing.rule_texts import has_rules
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -255,9 +256,15 @@ class Server(LanguageServer):
         around = surroundings(document.path, document.text)
         also = diagnosing.further(document.path)
         checked = check_text(document.text, document.path, model=around.model, also=also)
+        is_rules = checked.read is not None and has_rules(checked.read)
+        if is_rules:
+            from miltext.rewriting.rule_checking import rule_findings
+
+            checked = checked._replace(diagnostics=rule_findings(document.text, document.path))
         if self._is_current(document):
             document.reading = document.reading or past(document.text, checked, document.path)
-            document.reading.learn(checked)
+            if not is_rules:  # rules have no types to learn
+                document.reading.learn(checked)
         return diagnosing.selected(document.uri, [*around.diagnostics, *checked.diagnostics])
 
     def _publish(self, document: Document, found: list[Diagnostic]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import named
@@ -11,6 +12,7 @@ from miltext.printing.renaming import NAME, rename
 from miltext.rewriting.expressions import UnknownFact
 from miltext.rewriting.instances import Argument, NoInstance, instance
 from miltext.rewriting.literals import literal_of_data
+from miltext.rewriting.matching import is_within
 from miltext.rewriting.operands import MatchFacts
 from miltext.rewriting.passes import Applied
 from miltext.rewriting.sites import SiteOfPass
@@ -35,10 +37,10 @@ class Replacing:
         self._contents = contents
         self._shared: dict[tuple[object, ...], Value] = {}
 
-    def replace(self, site: AnySite) -> Applied:
-        """Replace a site. Raise NoInstance, with the graph unchanged, if that is impossible."""
+    def prepared(self, site: AnySite) -> Callable[[], Applied]:
+        """Return the replacement of a site, which the call makes. Raise NoInstance if it is impossible."""
         if isinstance(site, SiteOfPass):
-            return site.put()
+            return site.put
         replacement = site.rule.replacement
         assert replacement is not None, "a rule without a replacement is refused before"
         block = site.root.block
@@ -49,8 +51,7 @@ class Replacing:
         _require_types(old, made)
         insertion = _Insertion(site, made, arguments, self._contents, self._shared)
         _require_names(old, insertion, block.function)
-        new = insertion.insert()
-        return Applied(_put(site, old, new, insertion), [op for op in insertion.ops if op.block is not None])
+        return partial(_insert, site, old, insertion)
 
     def _output(self, site: Site, value: Value) -> Value:
         return site.root.outputs[site.rule.pattern.root.outputs.index(value)]
@@ -69,7 +70,10 @@ class Replacing:
                 literal = literal_of_data(data, dtype)
                 if literal is None:
                     raise NoInstance(f"{named(value.name)} is {data!r}, which cannot be written as a literal")
-                found[value.name] = Argument(read_type(literal.type), literal)
+                made = read_type(literal.type)
+                if value.type is not None and not is_within(made, value.type):
+                    raise NoInstance(f"{named(value.name)} is {spelled(made)}, not {spelled(value.type)}")
+                found[value.name] = Argument(made, literal)
                 continue
             each = bound[value.name]
             if (each.type is None and each.operand is not None) or isinstance(each.type, StateType):
@@ -253,6 +257,12 @@ def kept_name(output: Value, new: Value, returned: set[Value]) -> str:
         return ""
     kind = "an output" if new in returned else "an input or a constant"
     return f"the output {named(output.name)} would be {named(new.name)}, which is {kind} with its own name"
+
+
+def _insert(site: Site, old: list[Value], insertion: _Insertion) -> Applied:
+    """Insert the operations of an instance in place of those of a site."""
+    new = insertion.insert()
+    return Applied(_put(site, old, new, insertion), [op for op in insertion.ops if op.block is not None])
 
 
 def _put(site: Site, old: list[Value], new: list[Value], insertion: _Insertion) -> list[Op]:

@@ -55,10 +55,14 @@ def _in_block(block: Block, function: Function, keys: _Keys, outer: dict[Hashabl
 
 def is_repeatable(op: Op) -> bool:
     """Return whether an operation always has the same result for the same arguments, and does nothing else."""
-    rule = RULES.get(op.type)
-    if rule is None or "random" in rule.forms or op.blocks or not op.outputs:
+    if op.type not in RULES or is_random(op) or op.blocks or not op.outputs:
         return False
     return all(isinstance(value.type, TensorType) for value in (*op.operands, *op.outputs))
+
+
+def is_random(op: Op) -> bool:
+    """Return whether an operation draws random numbers."""
+    return op.type in RULES and "random" in RULES[op.type].forms
 
 
 def _is_worth(op: Op) -> bool:

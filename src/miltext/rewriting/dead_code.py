@@ -1,27 +1,70 @@
-"""The pass `dead-code`: operations that no output, no write to a state and no block needs."""
+"""The pass `dead-code`: operations that no output, no write to a state and no block needs.
+
+A random operation without a seed stays if a needed one has no seed either: both take their numbers from one sequence,
+as the evaluator computes them, and without the one the other would have different numbers.
+"""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
 
+from miltext.checking.findings import named
+from miltext.ir.needs import written
+from miltext.ir.parts import Op, literal_of
 from miltext.ir.passes import is_dead
-from miltext.rewriting.applying import remove_unused
+from miltext.rewriting.applying import outputs_of, remove_unused
+from miltext.rewriting.common_subexpressions import is_random
 from miltext.rewriting.passes import Applied, GraphPass, PassSite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from miltext.ir.functions import Function
-    from miltext.ir.parts import Op
     from miltext.rewriting.operands import ConstantContents
 
+UNSEEDED = -1
+"""The default of `seed`: the numbers differ at each run."""
 
-def _sites(function: Function, _: ConstantContents) -> Iterator[PassSite]:
+
+def _sites(function: Function, contents: ConstantContents) -> Iterator[PassSite]:
     """Yield the dead operations, users before makers. Constants that die with an operation are part of its site."""
+    drawing = {op for op in function.walk() if is_random(op) and _is_unseeded(op, contents)}
+    drawn = _needed(function, drawing) if drawing else None
     for op in reversed([*function.walk()]):
         if op.block is not None and is_dead(op):
-            yield PassSite(op, partial(_remove, op))
+            yield PassSite(op, partial(_remove, op), _reason(op, drawing, drawn))
+
+
+def _reason(op: Op, drawing: set[Op], drawn: Op | None) -> str:
+    """Return the reason against the removal of a dead operation; empty if nothing forbids it."""
+    if drawn is None or drawing.isdisjoint((op, *op.walk())):
+        return ""
+    return f"without it, the random numbers of {named(drawn.outputs[0].name)} would change: state the `seed` of both"
+
+
+def _is_unseeded(op: Op, contents: ConstantContents) -> bool:
+    """Return whether a random operation has no seed of its own."""
+    stated = op.operand("seed") if "seed" in op.inputs else op.attributes.get("seed")
+    seed = contents.array(literal_of(stated))
+    return seed is None or bool((seed == UNSEEDED).all())
+
+
+def _needed(function: Function, drawing: set[Op]) -> Op | None:
+    """Return one of some operations that an output, a write to a state or a block needs; None if there is none."""
+    seen = set[Op]()
+    todo = [op for op in function.walk() if any(written(op))]
+    todo += [value.maker for value in outputs_of(function) if value.maker is not None]
+    while todo:
+        op = todo.pop()
+        if op in seen:
+            continue
+        seen.add(op)
+        if op in drawing:
+            return op
+        values = (*op.operands, *(value for block in op.blocks for value in block.outputs))
+        todo += [value.maker for value in values if value.maker is not None]
+    return None
 
 
 def _remove(op: Op) -> Applied:

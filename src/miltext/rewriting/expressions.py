@@ -132,6 +132,11 @@ class _ExpressionCheck(ast.NodeVisitor):
         )  # fmt: skip
         if not isinstance(node, allowed):
             raise WrongExpression(f"`{ast.unparse(node)}` is not part of the language of conditions")
+        for field, known in (("op", (*_BINARY, *_UNARY, ast.And, ast.Or)), ("ops", (*_COMPARISONS,))):
+            used = getattr(node, field, [])
+            if not all(isinstance(each, known) for each in (used if isinstance(used, list) else [used])):
+                message = f"the operator of `{ast.unparse(node)}` is not part of the language of conditions"
+                raise WrongExpression(message)
         super().generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from miltext.checking.arrays import Arrays
 from miltext.checking.draft_walk import DraftWalk
 from miltext.checking.drafts import nothing_inferred
+from miltext.checking.findings import named, opset_named
 from miltext.checking.inference.operands import Arguments as InferenceArguments
 from miltext.checking.inference.operands import Operand as Given
 from miltext.checking.inference.operands import read_value
@@ -17,7 +19,7 @@ from miltext.diagnostics import MiltextError
 from miltext.ir.graph import Graph
 from miltext.rewriting.computing import computed
 from miltext.rewriting.literals import literal_message
-from miltext.schema.operations import signature
+from miltext.schema.operations import first_opset, opset_place, signature
 from miltext.schema.paths import Key, Path
 from miltext.schema.types import TensorType, Type
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from miltext.rewriting.operands import ConstantContents
     from miltext.rewriting.rule_files import RuleFile, RuleReplacement
     from miltext.schema import proto
+    from miltext.schema.operations import Signature
 
 
 class NoInstance(Exception):
@@ -64,6 +67,7 @@ def instance(
 ) -> Instance:
     """Return a replacement for arguments, in a block for an opset. Raise NoInstance."""
     graph = _alone(replacement, arguments, opset)
+    _refuse_newer(graph.functions[replacement.function.name], opset)
     program = graph.program()
     gaps = _gaps(replacement, file, graph, opset)
     read = file.read._replace(program=program, drafts=gaps, diagnostics=[], flawed=set())
@@ -101,6 +105,25 @@ def _alone(replacement: RuleReplacement, arguments: Arguments, opset: str) -> Gr
         if argument is not None:
             value.type = argument.type
     return graph
+
+
+def _refuse_newer(function: Function, opset: str) -> None:
+    """Raise NoInstance for an operation or a parameter that an opset does not have."""
+    for op in function.walk():
+        known = signature(op.type, opset)
+        if known is None:
+            what, first = named(op.type), first_opset(op.type)
+        elif unknown := [name for name in op.inputs if name not in known.parameters]:
+            what, first = f"{named(unknown[0])} of {named(op.type)}", first_opset(op.type, partial(_has, unknown[0]))
+        else:
+            continue
+        is_later = opset_place(first) > opset_place(opset)
+        way = f"raise its opset to {first}, or use another rule" if is_later else "use another rule"
+        raise NoInstance(f"{what} is not in {opset_named(opset)}, the opset of the function: {way}")
+
+
+def _has(name: str, version: Signature) -> bool:
+    return name in version.parameters
 
 
 def _gaps(replacement: RuleReplacement, file: RuleFile, graph: Graph, opset: str) -> dict[Path, Gap]:

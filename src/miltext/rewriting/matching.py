@@ -64,6 +64,11 @@ class Matcher:
             return
         if wanted.type != op.type or op in self._ops.values() or len(wanted.outputs) != len(op.outputs) or op.blocks:
             return
+        if not all(
+            each.type is None or is_within(own.type, each.type)
+            for each, own in zip(wanted.outputs, op.outputs, strict=True)
+        ):
+            return
         self._ops[wanted] = op
         fresh = [name for name in (value.name for value in wanted.outputs) if name not in self._bound]
         for name, value in zip((value.name for value in wanted.outputs), op.outputs, strict=True):
@@ -135,7 +140,7 @@ class Matcher:
         elif wanted.name in self._bound:
             if self._is_same(self._bound[wanted.name], bound):
                 yield
-        elif wanted.type is None or _is_within(bound.type, wanted.type):
+        elif wanted.type is None or is_within(bound.type, wanted.type):
             self._bound[wanted.name] = bound
             yield
             del self._bound[wanted.name]
@@ -204,7 +209,7 @@ def _dtype(operand: Operand) -> str | None:
     return stated.dtype if isinstance(stated, TensorType) else None
 
 
-def _is_within(type: Type, wanted: Type) -> bool:
+def is_within(type: Type, wanted: Type) -> bool:
     """Return whether a type is one of those that a pattern states: `?` is any size."""
     if isinstance(wanted, StateType | ListType) or not isinstance(wanted, TensorType):
         return type == wanted

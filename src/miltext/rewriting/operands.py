@@ -61,14 +61,16 @@ class BoundValue(NamedTuple):
 class ConstantContents:
     """Reads constants of a program: those in weight files, in the folder, and the `arrays` that a text names.
 
-    With `arrays`, computed constants may be stored in a weight file. Without, they are literals: nothing is written, or
-    a text, which has no weight file of its own.
+    With `arrays`, computed constants may be stored in a weight file, unless `stores` is false. Without, they are
+    literals: nothing is written, or a text, which has no weight file of its own.
     """
 
-    def __init__(self, folder: Path | BlobFolder | None, arrays: dict[str, InType] | None = None) -> None:
+    def __init__(
+        self, folder: Path | BlobFolder | None, arrays: dict[str, InType] | None = None, *, stores: bool | None = None
+    ) -> None:
         self._constants = Constants(None, folder) if isinstance(folder, BlobFolder) else Constants(folder)
         self.arrays = dict(arrays or {})
-        self._stores = arrays is not None
+        self._stores = arrays is not None if stores is None else stores
         self._kept: list[proto.Value] = []
 
     def read(self, message: proto.Value) -> Any:
@@ -132,7 +134,7 @@ class MatchFacts:
     def _array(self, name: str, bound: BoundValue) -> Array:
         found = self._contents.array(bound.literal)
         if found is None:
-            raise UnknownFact(f"`{name}` is not a constant")
+            raise UnknownFact(f"`{name}` is {'omitted' if bound.operand is None else 'not a constant'}")
         return found
 
     def ask(self, question: str, name: str) -> Any:

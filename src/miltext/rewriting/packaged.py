@@ -55,13 +55,47 @@ def exact() -> list[AnyRule]:
 def rules_of(given: Rules) -> list[AnyRule]:
     """Return the rules and passes in the given order.
 
-    Raise ParseError for a wrong file, ModelError for an unreadable one, MiltextError (MIL873) for an unknown name.
+    Raise ParseError for a wrong file and for two rules of one name, ModelError for an unreadable file, MiltextError
+    (MIL873) for an unknown name.
     """
     several = [given] if isinstance(given, str | os.PathLike) else _listed(given)
     if not several:
         raise ValueError("no rules are given: name at least one rule file or rule")
-    found = [rule for each in several for rule in _rules(each)]
-    return list(dict.fromkeys(found))
+    found: dict[str, AnyRule] = {}
+    for rule in (rule for each in several for rule in _rules(each)):
+        other = found.setdefault(rule.name, rule)
+        if other is not rule and not _are_one(other, rule):
+            raise _two_of_one_name(other, rule)
+    return [*found.values()]
+
+
+def _are_one(one: AnyRule, other: AnyRule) -> bool:
+    """Return whether two rules of one name are from one text, which was given twice."""
+    return not isinstance(one, GraphPass) and not isinstance(other, GraphPass) and one.file.text == other.file.text
+
+
+def _two_of_one_name(first: AnyRule, second: AnyRule) -> MiltextError:
+    """Return the error about two rules of one name, at the rule of a file."""
+    rule, other = (first, second) if isinstance(second, GraphPass) else (second, first)
+    place = "a packaged pass" if isinstance(other, GraphPass) else f"a rule of {other.file.path or 'another text'}"
+    message = f"{place} is also named `{rule.name}`: rename this rule, or give one of the two alone"
+    assert not isinstance(rule, GraphPass), "the names of passes differ"
+    found = error(codes.WRONG_RULE, message, rule.file.span(rule.pattern.path))
+    return ParseError([found], text=rule.file.text, path=rule.file.path)
+
+
+def files_of(given: Rules) -> list[Path]:
+    """Return the paths of the rule files among given rules."""
+    return [Path(each) for each in _listed([given] if isinstance(given, str) else given) if _is_path(each)]
+
+
+def _is_path(given: str | os.PathLike[str]) -> bool:
+    """Return whether rules are given as a path: a packaged name is not that of a folder."""
+    if not isinstance(given, str):
+        return True
+    if is_text(given):
+        return False
+    return given.endswith(".mil") or os.path.isfile(given) or (os.path.isdir(given) and given not in library())
 
 
 def _listed(given: object) -> list[str | os.PathLike[str]]:
@@ -78,7 +112,10 @@ def _rules(given: str | os.PathLike[str]) -> Sequence[AnyRule]:
     if isinstance(given, str) and is_text(given):
         return RuleFile(given).rules
     name = os.fspath(given)
-    if name.endswith(".mil") or os.path.exists(name) or not isinstance(given, str):
+    if _is_path(given):
+        if os.path.isdir(name):
+            note = Note(f"name the rule files in it: {os.path.join(name, '*.mil')}")
+            raise MiltextError([error(codes.UNKNOWN_SITE, f"`{name}` is a folder, not a rule file", None, note)])
         return RuleFile(decode(read_file(Path(name)), name), name).rules
     if name in library():
         return library()[name].rules
@@ -86,7 +123,7 @@ def _rules(given: str | os.PathLike[str]) -> Sequence[AnyRule]:
     if name in own:
         return [own[name]]
     meant = did_you_mean(nearest(name, [*library(), *own]))
-    message = f"there is no rule {named(name)}{meant}"
+    message = f"there is no rule `{name}`{meant}"
     raise MiltextError([error(codes.UNKNOWN_SITE, message, None, Note("`miltext rewrite --list` shows the rules"))])
 
 
@@ -95,7 +132,7 @@ def patterns(rules: Iterable[AnyRule]) -> list[RewriteRule]:
     found = list["RewriteRule"]()
     for rule in rules:
         if isinstance(rule, GraphPass):
-            message = f"{named(rule.name)} is a pass, which has neither a pattern nor examples"
+            message = f"`{rule.name}` is a pass, which has neither a pattern nor examples"
             note = Note(f"`miltext rewrite {rule.name} MODEL --dry-run` shows its sites")
             raise MiltextError([error(codes.UNKNOWN_SITE, message, None, note)])
         found.append(rule)

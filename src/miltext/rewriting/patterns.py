@@ -8,10 +8,12 @@ from miltext.checking.findings import named
 from miltext.checking.literal_types import Misfit, usual_type
 from miltext.diagnostics import ParseError
 from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.diagnostics.wording import listed
 from miltext.ir.parts import Op, Value
 from miltext.parsing.elaboration import UNNAMED
 from miltext.parsing.parser import parse_value
-from miltext.schema.operations import all_names, first_opset, signature
+from miltext.parsing.spans import find
+from miltext.schema.operations import all_names, first_opset, versions
 from miltext.schema.paths import Key, Path
 from miltext.schema.types import spelled
 
@@ -64,10 +66,14 @@ class RulePattern:
         if block is None or not block.outputs:
             raise WrongRule(f"{named(self.name)} has no output: return the value to find", self.path)
         self.outputs = [*block.outputs]
+        require_own_names(function, self.path)
+        if nested := next((op for op in self.ops if op.blocks), None):
+            raise WrongRule("an operation with blocks cannot be part of a pattern", self.paths[nested])
         self.root = self._root(block)
+        self._require_uses()
         self._read_literals(read)
         for op in self.ops:
-            self._check(op)
+            self._check(op, read)
 
     @property
     def ops(self) -> list[Op]:
@@ -102,6 +108,13 @@ class RulePattern:
                 raise WrongRule(message, self.paths[op])
         return root
 
+    def _require_uses(self) -> None:
+        """Raise WrongRule for an input that no operation uses, which a match does not bind."""
+        for index, value in enumerate(self.function.inputs):
+            if not value.uses:
+                message = f"no operation of {named(self.name)} uses {named(value.name)}: use it, or remove it"
+                raise WrongRule(message, (*self.path, "inputs", index))
+
     def _read_literals(self, read: Recovered) -> None:
         """Read the literals without types, whose data types stay open."""
         for op, path in self.paths.items():
@@ -113,26 +126,16 @@ class RulePattern:
                 op.inputs[place.parameter][place.at] = _literal(read.text[start:end], gap)
                 self.open.add(place)
 
-    def _check(self, op: Op) -> None:
+    def _check(self, op: Op, read: Recovered) -> None:
         """Raise WrongRule for an operation that cannot be looked for."""
         path = self.paths[op]
-        if op.blocks:
-            raise WrongRule("an operation with blocks cannot be part of a pattern", path)
         if op.is_constant:
             raise WrongRule("a pattern has no constants: write a literal, or a name for any value", path)
         if extra := [each for each in op.attributes if each != "name"]:
             raise WrongRule(f"the attribute {named(extra[0])} cannot be part of a pattern", path)
-        if first_opset(op.type) is None:
-            raise WrongRule(
-                f"there is no operation {named(op.type)}{did_you_mean(nearest(op.type, all_names()))}", path
-            )
-        known = signature(op.type, self.function.own_opset)
+        require_known(op, path, read)
         for place, operand in self.arguments(op):
             at = (*path, "inputs", Key(place.parameter))
-            if known is None or place.parameter.startswith(UNNAMED) or place.parameter not in known.parameters:
-                parameters = known.parameters if known else ()
-                meant = did_you_mean(nearest(place.parameter, parameters))
-                raise WrongRule(f"{named(op.type)} has no parameter {named(place.parameter)}{meant}", at)
             if isinstance(operand, Value) and operand.owner is None and operand.name != ANY:
                 message = (
                     f"{named(operand.name)} is neither an input of {named(self.name)} nor made before: name it there"
@@ -140,6 +143,46 @@ class RulePattern:
                 raise WrongRule(message, at)
             if operand is None:
                 raise WrongRule(f"{named(place.parameter)} is bound to nothing", at)
+
+
+def require_own_names(function: Function, path: Path) -> None:
+    """Raise WrongRule for a name that two values of a pattern or a replacement have."""
+    values = [(value, (*path, "inputs", index)) for index, value in enumerate(function.inputs)]
+    for at, part in function.parts():
+        if isinstance(part, Op) and part.block is function.block:
+            values += [(value, (*at, "outputs", index)) for index, value in enumerate(part.outputs)]
+    seen = set[str]()
+    for value, at in values:
+        if value.name in seen:
+            raise WrongRule(f"{named(function.name)} has two values {named(value.name)}: rename one of them", at)
+        seen.add(value.name)
+
+
+def require_known(op: Op, path: Path, read: Recovered) -> None:
+    """Raise WrongRule for an operation, or an argument of it, that no opset has, and for one value where a list stands.
+
+    A name stands for one value, so a list has parentheses.
+    """
+    if first_opset(op.type) is None:
+        raise WrongRule(f"there is no operation {named(op.type)}{did_you_mean(nearest(op.type, all_names()))}", path)
+    parameters = {name: each for version in versions(op.type) for name, each in version.parameters.items()}
+    for name, operands in op.inputs.items():
+        at = (*path, "inputs", Key(name))
+        if name.startswith(UNNAMED):
+            raise WrongRule(f"{named(op.type)} takes {listed(parameters, 'and') or 'no arguments'} only", at)
+        if name not in parameters:
+            meant = did_you_mean(nearest(name, parameters))
+            raise WrongRule(f"{named(op.type)} has no parameter {named(name)}{meant}", at)
+        if parameters[name].variadic and len(operands) == 1 and not _has_parentheses(at, read):
+            message = f"{named(name)} of {named(op.type)} is a list: write its values in parentheses, one by one"
+            raise WrongRule(message, at)
+
+
+def _has_parentheses(path: Path, read: Recovered) -> bool:
+    """Return whether an argument is written as a list."""
+    assert read.root is not None, "a Program was read from it"
+    span = find(read.root, path).span
+    return read.text[span.start : span.end].endswith(")")
 
 
 def _literal(text: str, gap: Path) -> Operand:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from miltext.checking.findings import named
 from miltext.diagnostics import MiltextError, Note, codes, error
 from miltext.rewriting.applying import Replacing
 from miltext.rewriting.instances import NoInstance
@@ -161,14 +160,15 @@ class Rewriter:
             self.refused.append(planned)
             return planned
         depth = max((self._depths.get(op, 0) for op in site.match.ops.values()), default=0)
-        if self.verify is not None and any(value.uses for value in site.root.outputs):
-            self.verify(site)
-        rewired = [use.op for value in site.root.outputs for use in value.uses if use.op is not None]
         try:
-            applied = self._replacing.replace(site)
+            put = self._replacing.prepared(site)
         except NoInstance as reason:
             self.refused.append(replace(planned, disposition=REFUSED, reason=str(reason)))
             return self.refused[-1]
+        if self.verify is not None and any(value.uses for value in site.root.outputs):
+            self.verify(site)
+        rewired = [use.op for value in site.root.outputs for use in value.uses if use.op is not None]
+        applied = put()
         self._memory.forget((*site.match.ops.values(), *rewired, *applied.removed, *applied.made))
         depth += len(applied.made) >= len(applied.removed)
         self._depths.update(dict.fromkeys(applied.made, depth))
@@ -182,7 +182,7 @@ class Rewriter:
     def _refuse_restless(self) -> None:
         """Raise MiltextError for rules that never come to rest."""
         recent = sorted({each.rule for each in self.replaced[-DEEPEST:]})
-        listed = ", ".join(named(each) for each in recent)
+        listed = ", ".join(f"`{each}`" for each in recent)
         message = f"the rules never come to rest: after {len(self.replaced)} replacements, {listed} still apply"
         note = Note(
             "change a rule so that its replacement does not match again: with `where`, or an `unless_` function"

@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 class Proof:
     """The result of a comparison on several inputs: the number of inputs, and what failed first, empty for nothing.
 
-    It is void if the program before has no result for any input.
+    It is void if the program before has no result for any input, and without `has_result` if the program after has none
+    for an input of the program before.
     """
 
     inputs: int = 0
     failure: str = ""
     is_void: bool = False
+    has_result: bool = True
     given: dict[str, Array] = field(default_factory=dict, repr=False)
 
     @property
@@ -64,7 +66,7 @@ def prove(
             if proof.failure:
                 return proof
     except MiltextError as failure:
-        proof.failure = failure.diagnostics[0].message
+        proof.failure, proof.has_result = failure.diagnostics[0].message, False
         return proof
     if not proof.inputs:
         proof.is_void, proof.failure = True, "the program has no result for any input"

@@ -10,12 +10,16 @@ from miltext.diagnostics.wording import tally
 from miltext.schema.walk import is_constant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from miltext.diagnostics import Diagnostic
     from miltext.diagnostics.dynamic import Record
     from miltext.rewriting.planning import PlannedSite
     from miltext.schema.proto import Program
+
+
+SHOWN = 3
+"""The most sites in one line that are refused for the same reason."""
 
 
 class RuleSum(NamedTuple):
@@ -61,8 +65,11 @@ class Rewriting:
         return [each for each in self.sites if not each.is_replaced]
 
     def to_text(self) -> str:
-        """Return the plan as text for people: a line for each site, and the sum."""
-        return "".join(f"{line}\n" for line in (*map(_line, self.sites), *self._sums()))
+        """Return the plan as text for people: a line for each replaced site, one for all sites that a rule refuses for
+        the same reason, and the sum.
+        """
+        lines = (*map(_line, self.replaced), *_refusals(self.refused), *self._sums())
+        return "".join(f"{line}\n" for line in lines)
 
     def summary(self) -> str:
         """Return the changes as text for people: a line for each rule with what went, and the sum."""
@@ -102,10 +109,21 @@ class Rewriting:
 
 
 def _line(site: PlannedSite) -> str:
-    place = f"{site.function}/{site.value}"
-    if not site.is_replaced:
-        return f"{place}: {site.rule} refused: {site.reason}"
-    return f"{place}: {site.rule} replaced: {_spelled(site.removed)} -> {_spelled(site.made)}"
+    return f"{_place(site)}: {site.rule} replaced: {_spelled(site.removed)} -> {_spelled(site.made)}"
+
+
+def _refusals(sites: Iterable[PlannedSite]) -> Iterator[str]:
+    """Yield a line for each rule and reason, in the order of the first sites."""
+    folded: dict[tuple[str, str], list[PlannedSite]] = {}
+    for each in sites:
+        folded.setdefault((each.rule, each.reason), []).append(each)
+    for (rule, reason), alike in folded.items():
+        more = f" and {len(alike) - SHOWN} more" if len(alike) > SHOWN else ""
+        yield f"{', '.join(map(_place, alike[:SHOWN]))}{more}: {rule} refused: {reason}"
+
+
+def _place(site: PlannedSite) -> str:
+    return f"{site.function}/{site.value}"
 
 
 def _operations(site: PlannedSite) -> int:
@@ -114,8 +132,14 @@ def _operations(site: PlannedSite) -> int:
 
 
 def _rule_line(found: RuleSum) -> str:
-    went = f"{tally(found.operations, 'operation')}, {tally(found.bytes, 'byte')} of constants"
-    return f"{found.rule}: {tally(found.sites, 'site')}, {went} less"
+    operations = _less(found.operations, tally(abs(found.operations), "operation"))
+    constants = _less(found.bytes, f"{tally(abs(found.bytes), 'byte')} of constants")
+    return f"{found.rule}: {tally(found.sites, 'site')}, {operations}, {constants}"
+
+
+def _less(number: int, counted: str) -> str:
+    """Return how many went, or how many more came than went."""
+    return f"{counted} {'less' if number >= 0 else 'more'}"
 
 
 def _spelled(types: Sequence[str]) -> str:

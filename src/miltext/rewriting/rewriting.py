@@ -9,22 +9,23 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from miltext.building.build import require_ending
 from miltext.building.choices import BuildChoices, WriteOptions
 from miltext.building.given_weights import given_folder
+from miltext.checking.moved_texts import require_arrays
 from miltext.containers.sources import Source, model_of
 from miltext.diagnostics import MiltextError, Note, codes, error
 from miltext.drafting.building import build_as_chosen
-from miltext.drafting.programs import program_of
 from miltext.evaluation.subjects import opened
 from miltext.files.writing import WITH_DESCRIPTION, write_file
 from miltext.ir.graph import Graph
-from miltext.models.outputs import check_output
-from miltext.printing.printing import to_text
+from miltext.models.outputs import check_kept, check_output
 from miltext.rewriting.operands import ConstantContents
-from miltext.rewriting.packaged import Rules, replacing, rules_of
+from miltext.rewriting.packaged import Rules, files_of, replacing, rules_of
 from miltext.rewriting.planning import Rewriter
 from miltext.rewriting.results import Rewriting
 from miltext.rewriting.verifying import Verifying, new_errors
+from miltext.rewriting.written_texts import filled_program, lost_comments, text_with_arrays
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.keywords import option, taking
 from miltext.syntax.programs import own_copy
@@ -89,6 +90,8 @@ def rewrite(request: _RewriteRequest) -> Rewriting:
         done = miltext.rewrite("Model.mlpackage", ["softmax", "casts"], "Out.mlpackage")
     """
     rules = replacing(rules_of(request.rules))
+    if request.output is not None:
+        check_kept(Path(request.output), files_of(request.rules))
     plan = RewritePlan(rules, _names(request.only), request.limit, request.verify)
     return carried_out(plan, request.source, request.output, request)
 
@@ -102,6 +105,7 @@ def carried_out(
     if output_path is None:
         return plan.of_source(source, options.weights)
     output = Path(output_path)
+    require_ending(output, "a rewritten model")
     if output.suffix.lower() == ".mil":
         return _write_text(plan, source, output, options)
     reported: list[Rewriting] = []
@@ -193,11 +197,16 @@ def _write_text(plan: RewritePlan, source: Model, output: Path, options: WriteOp
     Raise FileExistsError for an existing file, unless `force`; MiltextError for new errors in the program.
     """
     check_output(str(output), "mil", str(source.path or "-"), force=options.force)
-    program = own_copy(program_of(source))
-    made = plan.run(program, ConstantContents(given_folder(source, options.weights, program)))
+    program, arrays = filled_program(source)
+    before = own_copy(program)
+    folder = given_folder(source, options.weights, program)
+    made = plan.run(program, ConstantContents(folder, arrays, stores=False))
     if options.check:
-        _refuse_new_errors(program, made.program)
-    write_file(output, [to_text(made.program).encode()], replace=options.force)
+        _refuse_new_errors(before, made.program)
+    text = text_with_arrays(made.program, arrays)
+    require_arrays(text, output, source.name, source.model_path)
+    write_file(output, [text.encode()], replace=options.force)
+    made.warnings += lost_comments(source)
     return made
 
 

@@ -8,7 +8,7 @@ rest. `advise_NAME` is the pattern of an advisory, a known fault with facts in a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -17,11 +17,13 @@ from miltext.checking.findings import named
 from miltext.diagnostics import ParseError, codes, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.ir.graph import Graph
+from miltext.ir.parts import Op
 from miltext.parsing.recovery import recover
+from miltext.parsing.rule_texts import RULES
 from miltext.parsing.spans import find
 from miltext.rewriting.exactness import Exactness
 from miltext.rewriting.expressions import Expression, WrongExpression
-from miltext.rewriting.patterns import RulePattern, WrongRule, belongs
+from miltext.rewriting.patterns import RulePattern, WrongRule, belongs, require_known, require_own_names
 from miltext.schema.paths import Key, Path
 from miltext.syntax.literals import unquote
 from miltext.syntax.phrases import functions, name_in
@@ -95,10 +97,10 @@ class RuleFile:
         if found or self.read.program is None:
             raise ParseError(self.read.relocated(self.read.diagnostics), text=text, path=path)
         self.graph = Graph(self.read.program)
-        try:
-            self.rules = _Reading(self).rules()
-        except WrongRule as wrong:
-            raise ParseError([self.placed(wrong)], text=text, path=path) from None
+        reading = _Reading(self)
+        self.rules = reading.rules()
+        if reading.wrong:
+            raise ParseError([*map(self.placed, reading.wrong)], text=text, path=path)
 
     def placed(self, wrong: WrongRule) -> Diagnostic:
         """Return the diagnostic of a mistake at its place in the text."""
@@ -110,22 +112,36 @@ class RuleFile:
         return self.read.written(find(self.read.root, path).span)
 
 
-def is_rule_file(text: str) -> bool:
-    """Return whether a text states that it is a rule file, whatever else is wrong with it."""
-    program = recover(text).program
-    return program is not None and "rules" in program.attributes
-
-
 class _Reading:
-    """Reads the rules of a file."""
+    """Reads the rules of a file; `wrong` are the mistakes."""
 
     def __init__(self, file: RuleFile) -> None:
         self._file = file
         self._read = file.read
         self._functions = file.graph.functions
         self._shared: dict[str, str] = {}
+        self.wrong: list[WrongRule] = []
 
     def rules(self) -> list[RewriteRule]:
+        """Return the rules without mistakes."""
+        try:
+            names = self._names()
+        except WrongRule as wrong:
+            self.wrong.append(wrong)
+            return []
+        found = (self._read_rule(name, self._functions[function], names) for name, function in names.items())
+        return [each for each in found if each is not None]
+
+    def _read_rule(self, name: str, function: Function, rules: Mapping[str, str]) -> RewriteRule | None:
+        """Return a rule; note its mistake, and return None, if it has one."""
+        try:
+            return self._rule(name, function, rules)
+        except WrongRule as wrong:
+            self.wrong.append(wrong)
+            return None
+
+    def _names(self) -> dict[str, str]:
+        """Return the functions of the rules by the names of these. Raise WrongRule for a file without rules."""
         self._head()
         prefixes = {name: prefix for name in self._in_order for prefix in (FIND, ADVISE) if name.startswith(prefix)}
         rules = {name.removeprefix(prefix): name for name, prefix in prefixes.items()}
@@ -137,7 +153,7 @@ class _Reading:
             self._known(name, rules)
         if not rules:
             raise WrongRule("the file has no rule: begin the name of a function to find with `find_`", ())
-        return [self._rule(name, self._functions[function], rules) for name, function in rules.items()]
+        return rules
 
     @cached_property
     def _in_order(self) -> list[str]:
@@ -148,13 +164,13 @@ class _Reading:
     def _head(self) -> None:
         """Read the attributes of the file."""
         stated = self._strings(())
-        if "rules" not in stated:
+        if RULES not in stated:
             raise WrongRule(f'the file does not state its version: write `program(1.3)[rules = "{VERSION}"]`', ())
-        if stated["rules"] != VERSION:
+        if stated[RULES] != VERSION:
             way = f'this version of miltext reads version "{VERSION}"'
-            raise WrongRule(f'rules of version "{stated["rules"]}" cannot be read: {way}', ("attributes", Key("rules")))
+            raise WrongRule(f'rules of version "{stated[RULES]}" cannot be read: {way}', ("attributes", Key(RULES)))
         for key in stated:
-            self._require(key, ("rules", *SHARED), ("attributes", Key(key)))
+            self._require(key, (RULES, *SHARED), ("attributes", Key(key)))
         self._shared = stated
 
     def _known(self, name: str, rules: Mapping[str, str]) -> None:
@@ -179,7 +195,7 @@ class _Reading:
         inner = {value.name for op in pattern.ops if op is not pattern.root for value in op.outputs}
         for each in sorted(shared - inner):
             raise WrongRule(f"{named(each)} is not an inner value of the pattern", self._at(pattern.path, "shared"))
-        facts = {**{key: text for key, text in self._shared.items() if key != "rules"}, **stated}
+        facts = {**{key: text for key, text in self._shared.items() if key != RULES}, **stated}
         return RewriteRule(
             name,
             self._file,
@@ -226,10 +242,28 @@ class _Reading:
             return None
         path: Path = ("functions", Key(function.name))
         computed = self._strings(path)
+        require_own_names(function, path)
         block = function.block
         if block is None or len(block.outputs) != len(pattern.outputs):
             raise WrongRule(f"{named(function.name)} must return as many values as {named(pattern.name)}", path)
+        self._require_inputs(function, path, pattern, computed)
+        if function.undefined:
+            message = f"{named(next(iter(function.undefined)))} is neither an input of {named(function.name)} nor made"
+            raise WrongRule(f"{message} in it: add it to the inputs", path)
+        for at, part in function.parts():
+            if isinstance(part, Op) and not part.is_constant:
+                require_known(part, at, self._read)
+        return RuleReplacement(
+            function, path, {key: self._expression(text, pattern, path, key) for key, text in computed.items()}
+        )
+
+    def _require_inputs(self, function: Function, path: Path, pattern: RulePattern, computed: Collection[str]) -> None:
+        """Raise WrongRule unless each input of a replacement is one of the pattern, or computed in an attribute."""
         for index, value in enumerate(function.inputs):
+            wanted = None if value.name in computed else pattern.inputs.get(value.name)
+            if wanted is not None and value.type not in (None, wanted.type):
+                message = f"the type of {named(value.name)} belongs to {named(pattern.name)}: state it there"
+                raise WrongRule(message, (*path, "inputs", index))
             if value.name not in pattern.inputs and value.name not in computed:
                 message = (
                     f"{named(value.name)} is not an input of {named(pattern.name)}: name it there, or compute it in an "
@@ -237,13 +271,10 @@ class _Reading:
                 )
                 raise WrongRule(message, (*path, "inputs", index))
         for key in computed:
+            if key in OWN and key not in {value.name for value in function.inputs}:
+                message = f"the attribute {named(key)} belongs to {named(pattern.name)}: state it there"
+                raise WrongRule(message, self._at(path, key))
             self._require(key, tuple(value.name for value in function.inputs), self._at(path, key))
-        if function.undefined:
-            message = f"{named(next(iter(function.undefined)))} is neither an input of {named(function.name)} nor made"
-            raise WrongRule(f"{message} in it: add it to the inputs", path)
-        return RuleReplacement(
-            function, path, {key: self._expression(text, pattern, path, key) for key, text in computed.items()}
-        )
 
     # ---- attributes
 
@@ -263,10 +294,13 @@ class _Reading:
         if text == "any":
             return None
         try:
-            return {"finite": float("inf")}.get(text) or float(text)
+            limit = float("inf") if text == "finite" else float(text)
         except ValueError:
+            limit = -1.0
+        if not limit >= 0:
             message = f'`{text}` is not a domain: write "any", "finite", or the greatest magnitude, as in "200"'
-            raise WrongRule(message, self._at(path, "domain")) from None
+            raise WrongRule(message, self._at(path, "domain"))
+        return limit
 
     def _at(self, path: Path, key: str) -> Path:
         """Return the path of an attribute of a function, or of the file if the file states it."""
@@ -289,11 +323,12 @@ class _Reading:
             if known is not None:
                 self._require(key, known, path)
             gap = self._read.drafts.get(path)
-            if gap is not None:
-                text = self._read.text[slice(*gap.last)]
-                found[key] = unquote(text) if text.startswith('"') else text
-            elif not (values := attributes[key].immediateValue.tensor.strings.values):
-                raise WrongRule(f"the attribute {named(key)} is not a string", path)
-            else:
+            text = "" if gap is None else self._read.text[slice(*gap.last)]
+            values = attributes[key].immediateValue.tensor.strings.values
+            if text.startswith('"'):
+                found[key] = unquote(text)
+            elif gap is None and values:
                 found[key] = values[0]
+            else:
+                raise WrongRule(f'the attribute {named(key)} is not a string: write `{key} = "..."`', path)
         return found

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.diagnostics import MiltextError
+from miltext.diagnostics import MiltextError, line_and_column
 from miltext.drafting.draft import Draft
 from miltext.ir.graph import Graph
 from miltext.rewriting.operands import ConstantContents
@@ -20,6 +20,7 @@ from miltext.syntax.phrases import functions, name_in, output_list, outputs
 from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic
     from miltext.rewriting.proving import Proof
     from miltext.rewriting.rule_files import RewriteRule, RuleFile
     from miltext.schema.proto import Program
@@ -159,7 +160,13 @@ def _program(text: str, path: str | None) -> Program | str:
     try:
         return Draft(text, path).model.program
     except MiltextError as failure:
-        return next((each.message for each in failure.diagnostics if each.severity == "error"), str(failure))
+        return next((_placed(each, text) for each in failure.diagnostics if each.severity == "error"), str(failure))
+
+
+def _placed(found: Diagnostic, text: str) -> str:
+    """Return the message of an error, after its line; a function alone has the lines of its file."""
+    line = f"line {line_and_column(text, found.span.start)[0]}: " if found.span else ""
+    return f"{line}{found.message}"
 
 
 def function_alone(file: RuleFile, name: str) -> str:

@@ -49,7 +49,8 @@ class Verifying:
         self.inputs += proof.inputs
         if not proof.is_proven and not proof.is_void:
             value = named(site.root.outputs[0].name)
-            message = f"the rule {named(site.rule.name)} is not as exact as declared at {value}: {proof.failure}"
+            problem = "is not as exact as declared" if proof.has_result else "has no result"
+            message = f"the rule `{site.rule.name}` {problem} at {value}: {proof.failure}"
             raise MiltextError([error(codes.UNPROVEN_RULE, message, None, *given_note(proof))])
         self._known.add(kind)
 

@@ -315,6 +315,12 @@ UNPROVEN_RULE = code(
     "correct the rule, or declare the exactness that it has. The note shows the numbers",
 )
 UNKNOWN_SITE = code("MIL873", "unknown site or rule", ERROR, "name a site or a rule that a dry run lists")
+RULES_NOT_PROGRAM = code(
+    "MIL874",
+    "rule file in place of a program",
+    ERROR,
+    "name a model or a program. `miltext rewrite RULES MODEL` applies the rules to it",
+)
 
 # ---- known faults of Core ML and coremltools, on request
 

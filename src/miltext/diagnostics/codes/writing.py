@@ -37,6 +37,12 @@ ARRAYS_ELSEWHERE = code(
     ERROR,
     "write the text beside its arrays, or first copy the arrays to its folder",
 )
+COMMENTS_LOST = code(
+    "MIL407",
+    "comments that are not kept",
+    WARNING,
+    "copy the comments that still hold into the new text, or keep the old text beside the rules",
+)
 UNKNOWN_ELIDED_LITERAL = code(
     "MIL410",
     "unknown elided literal",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -9,6 +10,7 @@ from miltext.ir.parts import Block, Op, Value
 from miltext.pairing.keyed import EXACT
 from miltext.pairing.matching import match_names
 from miltext.schema.paths import Key, block_path
+from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
     from miltext.pairing.keyed import KeyedGraph
@@ -136,9 +138,19 @@ class Partners:
         facts, others = old.graph.facts[op], self.new.graph.facts[other]
         if not facts.operands or facts.slots != others.slots:
             return False
-        if not (by.operations(op, other) if by.operations else facts.kinds[EXACT] == others.kinds[EXACT]):
+        if not (by.operations(op, other) if by.operations else _are_equal(old, op, self.new, other)):
             return False
         return all(self._is_pair(*both, by) for both in zip(facts.operands, others.operands, strict=True))
+
+    def take_alike(self, old: Walked, op: Op, other: Op, by: Sameness) -> bool:
+        """Return whether operations of one type have the same parameters, with pairs of values or constants each."""
+        facts, others = old.graph.facts[op], self.new.graph.facts[other]
+        if op.type != other.type or facts.slots != others.slots:
+            return False
+        return all(
+            self._is_pair(before, now, by) or (old.is_constant(before) and self.new.is_constant(now))
+            for before, now in zip(facts.operands, others.operands, strict=True)
+        )
 
     def _is_pair(self, old: Value, new: Value, by: Sameness) -> bool:
         index = self.main.get(new, self.main.get(by.source(new)))
@@ -166,6 +178,7 @@ def by_structure(
     same = dict(inputs)
     if block is not None:
         same.update(_operations(block))
+        _prefer_namesakes(old, new, same)
         _add_inner_outputs(block, same)
         same.update(_constants(old, new, same))
     outputs = _outputs(old, new, same, has_more=len(same) > len(inputs))
@@ -247,6 +260,37 @@ def _operations(block: PairedBlock) -> dict[Value, Value]:
             if inner.old is not None and inner.new is not None:
                 found.update(_operations(inner))
     return found
+
+
+def _prefer_namesakes(old: Walked, new: Walked, same: dict[Value, Value]) -> None:
+    """Pair a value with its free namesake of the same sizes, in place of one that a different operation makes.
+
+    An operation in place of several, such as a `conv` with a bias, has the name of the last of them, and the numbers.
+    """
+    counted = Counter(value.name for value in old.values)
+    names = {value.name: value for value in old.values if counted[value.name] == 1}
+    doubtful = {
+        a: b
+        for a, b in same.items()
+        if a.name != b.name and a.maker and b.maker and not _are_equal(old, a.maker, new, b.maker)
+    }
+    for a, b in doubtful.items():
+        namesake = names.get(b.name)
+        is_free = namesake is not None and (namesake not in same or namesake in doubtful)
+        if namesake is not None and is_free and _sizes(namesake) == _sizes(b):
+            if same.get(a) is b:
+                del same[a]
+            same[namesake] = b
+
+
+def _are_equal(old: Walked, op: Op, new: Walked, other: Op) -> bool:
+    """Return whether two operations have the same type, parameters and constants."""
+    facts, others = old.graph.facts[op], new.graph.facts[other]
+    return facts.slots == others.slots and facts.kinds[EXACT] == others.kinds[EXACT]
+
+
+def _sizes(value: Value) -> object:
+    return value.type.shape if isinstance(value.type, TensorType) else value.type
 
 
 def _add_inner_outputs(block: PairedBlock, same: dict[Value, Value]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.findings import named
 from miltext.evaluation.comparing.comparison import ComparedValue, FirstOddity, Origin
-from miltext.evaluation.comparing.partners import VALUE, between
+from miltext.evaluation.comparing.partners import VALUE, Sameness, between
 from miltext.evaluation.comparing.precisions import but_rounded
 from miltext.ir.parts import Op, Value
 from miltext.pairing.keyed import label
@@ -42,7 +42,7 @@ class Verdict:
     def values(self, *, outputs: bool) -> Iterator[ComparedValue]:
         """Yield the compared values, outputs or all others, in the order of the new program."""
         places = {value: place for place, value in enumerate(self._partners.new.block.outputs)}
-        chosen = [index for index in self.seen if self._is_output(index) is outputs]
+        chosen = [index for index in self.seen if self._is_output(index) is outputs and index not in self._strangers]
         if outputs:
             chosen.sort(key=lambda index: places.get(self._pairs[index].new, len(places)))
         yield from map(self.value, chosen)
@@ -151,8 +151,31 @@ class Verdict:
         reaching = self._reaching()
         if not reaching:
             found = {index: None for index in found if not self._is_rounded(index)}
+        found = {index: None for index in found if index not in self._strangers}
         ordered = sorted(found, key=lambda index: (index not in reaching, self.fallen[index].moment))
         return [self._origin(index, self.fallen[index], index in reaching) for index in ordered]
+
+    @cached_property
+    def _strangers(self) -> set[int]:
+        """The fallen pairs of inner values with different names and arguments, for which no output fell.
+
+        The outputs show that the one value does not stand for the other.
+        """
+        reaching = self._reaching()
+        found = set[int]()
+        by = Sameness(is_kept=lambda index: index not in found)
+        for index in self.fallen:  # the sources of a value before it
+            if index not in reaching and not self._is_constant(index) and self._is_strange(index, by):
+                found.add(index)
+        return found
+
+    def _is_strange(self, index: int, by: Sameness) -> bool:
+        """Return whether the values of a pair have different names and are computed from different values."""
+        pair, walked = self._pairs[index], self._lockstep.sides[0].walked
+        if pair.kind != VALUE or walked is None or not isinstance(pair.old, Value) or pair.old.name == pair.new.name:
+            return False
+        op, other = pair.old.maker, pair.new.maker
+        return op is not None and other is not None and not self._partners.take_alike(walked, op, other, by)
 
     def _reaching(self) -> set[int]:
         """Return the pairs that lead to a fallen output through fallen pairs."""
