@@ -316,7 +316,7 @@ UNPROVEN_RULE = code(
 )
 UNKNOWN_SITE = code("MIL873", "unknown site or rule", ERROR, "name a site or a rule that a dry run lists")
 RULES_NOT_PROGRAM = code(
-    "MIL874",
+    "MIL875",
     "rule file in place of a program",
     ERROR,
     "name a model or a program. `miltext rewrite RULES MODEL` applies the rules to it",
