@@ -26,6 +26,7 @@ from miltext.cli.streams import (
 )
 from miltext.diagnostics import Diagnostic, Note, PrintError, codes, error, warning
 from miltext.diagnostics.wording import tally
+from miltext.dumps.texts import is_dump
 from miltext.models.model import Stage
 from miltext.models.outputs import kind_of_name
 from miltext.printing.printing import pieces
@@ -141,8 +142,11 @@ def command(model: str, output: str, nested: str | None, form: str | None, **opt
 
 
 def _print(whole: Model, nested: str | None, form: PrintForm, output: str, model: str) -> None:
-    """Write a program, or the programs of a pipeline."""
+    """Write a program, or the programs of a pipeline; or a dump of the runtime."""
     with naming_failures(whole.name, _WAYS):
+        if whole.kind == "mil" and is_dump(whole.text or ""):
+            write_text(output, form.of_dump(whole), form.kind, model)
+            return
         if nested is None and whole.models:
             from miltext.cli.pipeline_texts import program_stages, write_texts
 
@@ -220,6 +224,21 @@ class PrintForm:
         programs = [_program(stage.model, self.inline_weights) for stage in stages]
         return replace(self, names=read_names(programs, self.weights_as))
 
+    def of_dump(self, dump: Model) -> Iterable[str]:
+        """Return a dump in canonical layout, or as a page. Raise UsageError for the form of a Program."""
+        unread = {"html": False, "is_cut": False, "style": Style()} if self.is_cut else {"html": False}
+        if replace(self, **unread) != _PLAIN:
+            raise click.UsageError(_WITH_DUMP)
+        from miltext.formatting.formatter import format_text
+
+        text = format_text(dump.text or "", path=dump.name)
+        if not self.html:
+            return [text]
+        from miltext.printing.html_page import page
+        from miltext.weight_files.page_weights import PageWeights
+
+        return [page(text, dump.name, PageWeights(dump.model_path, {}))]
+
     def text(self, stage: Stage) -> Iterable[str]:
         """Return the text of a program, in pieces, and show its warnings."""
         made = self._pieces(stage)
@@ -239,6 +258,23 @@ class PrintForm:
         if not (self.verify_roundtrip or self.style.strict):
             return printed
         return [_shown_to_hold("".join(printed), program, stage, strict=self.style.strict, prove=self.verify_roundtrip)]
+
+
+_PLAIN = PrintForm(
+    style=Style(),
+    compact=False,
+    draft=False,
+    drop_names=False,
+    html=False,
+    as_coremlc=False,
+    verify_roundtrip=False,
+    inline_weights=None,
+    weights_as=(),
+    annotate=False,
+)
+"""The form without options."""
+
+_WITH_DUMP = "a dump of the Core ML runtime is printed as it is: only --html and -o go with it"
 
 
 def _program(model: Model, inline_weights: int | None, names: Mapping[str, str] | None = None) -> Program:
