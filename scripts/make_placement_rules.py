@@ -25,7 +25,7 @@ from generated import settle
 import miltext
 from miltext.dumps.texts import read_dump
 from miltext.ir.graph import Graph
-from miltext.placement.features import Features, features_of
+from miltext.placement.features import Features, Word, features_of
 from miltext.placement.predicting import message_of
 from miltext.placement.rules import ANY, COLUMNS, FILE, REFUSED, SUPPORTED, UNKNOWN, Rule, answering
 
@@ -37,7 +37,9 @@ LIMITS = "final_report, sections 3.3 and 3.4"
 SIZE = 65536
 """The largest size of a dimension, in Apple's own words; the study measured 65536 and 65537."""
 
-TOOL = Path(os.environ.get("MILTEXT_CORPUS") or Path(__file__).resolve().parents[2] / "shared" / "corpus").parent / "ane"
+TOOL = (
+    Path(os.environ.get("MILTEXT_CORPUS") or Path(__file__).resolve().parents[2] / "shared" / "corpus").parent / "ane"
+)
 
 
 class Measured(NamedTuple):
@@ -129,7 +131,8 @@ REFUSALS = (
         "Error: conv with large kernel does not meet decomposition preconditions", SMALLER_KERNEL, LIMITS, True,
     ),
     Refusal(
-        "max_pool", "kernel_width >= 9; kernel_width <= 31", "Invalid Pool kernel width ({kernel_width}), must be [1-8] or 32.",
+        "max_pool", "kernel_width >= 9; kernel_width <= 31",
+        "Invalid Pool kernel width ({kernel_width}), must be [1-8] or 32.",
         "pool in steps of at most 8 columns", DUMPS, True,
     ),
     Refusal(
@@ -145,7 +148,8 @@ REFUSALS = (
     Refusal(ANY, "any has int32", "Unsupported tensor data type: int32", FP16_INDEX, DUMPS, True),
     Refusal(
         ANY, "largest >= 65537",
-        "Tensor dimensions {dimensions} are not within supported range, N[1-65536]D[1-65536]C[1-65536]H[1-65536]W[1-65536].",
+        "Tensor dimensions {dimensions} are not within supported range, "
+        "N[1-65536]D[1-65536]C[1-65536]H[1-65536]W[1-65536].",
         "split the dimension, or fold a part of it into another one", DUMPS, True,
     ),
 )  # fmt: skip
@@ -156,13 +160,17 @@ PLACES = frozenset(
 )
 """The whole numbers that name places and sizes in a tensor, which the sizes of the tensors limit already."""
 
-NOT_CONDITIONS = frozenset("parameters computed in out any weights rank size largest square kernel_sizes".split())
+NOT_CONDITIONS = frozenset("parameters computed in out any weights rank sizes largest square kernel_sizes".split())
 """The features with conditions of their own, or without."""
 
 STATED = {("relu", "rank"): 5, ("max_pool", "kernel_height"): 9}
 """The largest numbers that the study states beyond the cases of the first folder; sections 3.3 and 3.4."""
 
-KERNELS = ("square is true; kernel_width <= 16", "kernel_height in 1; kernel_width <= 15", "kernel_width in 1; kernel_height <= 31")
+KERNELS = (
+    "square is true; kernel_width <= 16",
+    "kernel_height in 1; kernel_width <= 15",
+    "kernel_width in 1; kernel_height <= 31",
+)
 """The kernels of a convolution in two dimensions, as the study states them."""
 
 
@@ -206,7 +214,7 @@ def in_dumps(folder: str) -> Iterator[Measured]:
     """Yield the operations of the dumps of a folder."""
     for name, text in texts(folder, "dumps").items():
         dump = read_dump(text)
-        ops = {path: op for path, op in Graph(dump.stated).operations().items()}
+        ops = Graph(dump.stated).operations()
         for placed in dump.placed:
             if not placed.is_conversion and placed.supported:
                 op = ops[placed.path]
@@ -286,12 +294,12 @@ def conditions(group: Sequence[Measured]) -> list[str]:
     exact = [f"{name} is {spelled(first.features[name])}" for name in ("computed", "in", "out", "weights")]
     limits = [
         f"rank <= {max([*united(group, 'rank'), STATED.get((first.operation, 'rank'), 0)])}",
-        f"size <= {SIZE}",
+        f"sizes <= {SIZE}",
         f"parameters in {spelled(united(group, 'parameters'))}",
     ]
     names = sorted({name for case in group for name in case.features if name not in NOT_CONDITIONS and "." not in name})
     kernels = [""]
-    if (first.operation, first.features["computed"], first.features["rank"]) == ("conv", {"x"}, {4}):
+    if first.operation == "conv" and [spelled(first.features[name]) for name in ("computed", "rank")] == ["x", "4"]:
         kernels = [*KERNELS]
         names = [name for name in names if not name.startswith("kernel_")]
     own = [atom for name in names if (atom := measured_range(name, first.operation, group))]
@@ -307,12 +315,12 @@ def measured_range(name: str, operation: str, group: Sequence[Measured]) -> str:
     if all(isinstance(each, str) for each in words):
         return f"{name}{optional} in {spelled(words)}"
     if all(isinstance(each, int) for each in words) or name.startswith("scale_factor"):
-        most = max([*words, STATED.get((operation, name), 0)])  # type: ignore[type-var, list-item]
+        most = max([*words, STATED.get((operation, name), 0)])
         return f"{name}{optional} <= {most}"
     return ""
 
 
-def united(group: Sequence[Measured], name: str) -> frozenset[object]:
+def united(group: Sequence[Measured], name: str) -> frozenset[Word]:
     """Return the values of a feature in all cases of a group."""
     return frozenset(word for case in group for word in case.features.get(name, ()))
 

@@ -97,7 +97,7 @@ def test_the_command_says_what_moved(tmp_path: Path) -> None:
     assert same.returncode == 0
     record = json.loads(same.stdout)
     assert record["moved"] == record["added"] == record["removed"] == record["restated"] == []
-    assert record["total_ms"] == {"old": 1.625, "new": 1.625}
+    assert record["totals_ms"] == {"old": 1.625, "new": 1.625}
 
 
 def test_a_plan_and_a_dump_are_compared_by_devices() -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from miltext.dumps.placed import SUFFIX, PlacedOperation, SwitchingCosts
 from miltext.parsing.lowering import Lowering
 from miltext.parsing.lowering.types import tensor_type
-from miltext.parsing.parser import lower
+from miltext.parsing.parser import lower, require_text
 from miltext.schema.proto import Program
 from miltext.schema.walk import operations
 
@@ -65,6 +65,7 @@ class Dump:
 
 def is_dump(text: str) -> bool:
     """Return whether a text is a dump, by the attributes of its operations."""
+    require_text(text)
     return any(word in text for word in (SELECTED, SUPPORT)) and _ATTRIBUTE.search(text) is not None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from miltext.ir.parts import Value, literal_of
 from miltext.schema.tensors import literal, numbers, tensor_form
@@ -30,7 +30,11 @@ PLAIN = frozenset({"int32", "bool", "string"})
 """The data types of constants that are parameters rather than weights."""
 
 _KERNELS = {"conv": "weight", "conv_transpose": "weight", "avg_pool": "", "max_pool": "", "l2_pool": ""}
-_EDGES = {1: ("kernel_length",), 2: ("kernel_height", "kernel_width"), 3: ("kernel_depth", "kernel_height", "kernel_width")}
+_EDGES = {
+    1: ("kernel_length",),
+    2: ("kernel_height", "kernel_width"),
+    3: ("kernel_depth", "kernel_height", "kernel_width"),
+}
 """The names of the sizes of a kernel, by their number."""
 
 
@@ -49,7 +53,7 @@ def features_of(op: Op) -> Features:
     sizes = [size for shape in shapes for size in shape]
     known = frozenset(size for size in sizes if size is not None)
     if len(known) == len(frozenset(sizes)):
-        found["size"] = known
+        found["sizes"] = known
     if known:
         found["largest"] = frozenset({max(known)})
     found |= dict(_constants(op))
@@ -58,7 +62,7 @@ def features_of(op: Op) -> Features:
     return found
 
 
-def is_computed(operand: Operand) -> bool:
+def is_computed(operand: Operand) -> TypeGuard[Value]:
     """Return whether an argument is a value that is computed at run time."""
     return isinstance(operand, Value) and not operand.is_constant
 

@@ -10,16 +10,14 @@ from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.files.refusals import refusal
 from miltext.ir.graph import Graph
-from miltext.ir.parts import Value
 from miltext.placement.features import features_of
 from miltext.placement.rules import REFUSED, UNKNOWN, answering, profiles, rules
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from miltext.ir.parts import Op
-    from miltext.placement.features import Features
     from miltext.placement.rules import Rule
     from miltext.schema.paths import Path
     from miltext.schema.proto import Program

@@ -234,6 +234,6 @@ def difference_record(difference: PlacementDifference) -> Record:
         "added": [operation_record(each) for each in difference.added],
         "removed": [operation_record(each) for each in difference.removed],
         "costs_differ": difference.costs_differ,
-        "segments": {"old": len(difference.old.segments()), "new": len(difference.new.segments())},
-        "total_ms": {"old": difference.old.total(), "new": difference.new.total()},
+        "segment_counts": {"old": len(difference.old.segments()), "new": len(difference.new.segments())},
+        "totals_ms": {"old": difference.old.total(), "new": difference.new.total()},
     }

@@ -38,9 +38,9 @@ class Rule(NamedTuple):
     """A row of the table.
 
     `when` is the condition: atoms with semicolons between them, such as `in is fp16` (all data types of computed
-    inputs), `any has int32`, or `kernel_width <= 15`; `stride? <= 2` holds without a stride, too. `message` is Apple's, with the names of features in braces.
-    `cases` is the number of measured operations that the row answers, `folders` the measurements that they are in, and
-    `source` states the limits, or names the measurements.
+    inputs), `any has int32`, or `kernel_width <= 15`; `stride? <= 2` holds without a stride, too. `message` is Apple's,
+    with the names of words about the operation in braces. `cases` is the number of measured operations that the row
+    answers, `folders` the measurements that they are in, and `source` states the limits, or names the measurements.
     """
 
     chip: str
@@ -116,12 +116,29 @@ def table(text: str | None = None) -> list[Rule]:
     """Return the rows of the table, or of another text of its form."""
     lines = (FILE.read_text(encoding="utf-8") if text is None else text).splitlines()
     rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-    return [Rule(**{**row, "cases": int(row["cases"])}) for row in rows]
+    return [Rule(*[int(row[name]) if name == "cases" else row[name] for name in COLUMNS]) for row in rows]  # type: ignore[arg-type]
 
 
 def profiles() -> list[str]:
     """Return the names of the profiles."""
     return sorted(rules())
+
+
+def known_system(profile: str) -> str:
+    """Return the chip and the system of a profile: `M4, macOS 27.0.1`."""
+    row = next(row for rows in rules()[profile].values() for row in rows)
+    return f"{row.chip}, {row.system}"
+
+
+def profile_lines() -> list[str]:
+    """Return a line for each profile: its name, chip and system, and the number of its rules."""
+    found = []
+    for name in profiles():
+        rows = [row for every in rules()[name].values() for row in every]
+        supported = sum(row.answer == SUPPORTED for row in rows)
+        named = f"{supported} rules of supported operations, {len(rows) - supported} refusals"
+        found.append(f"{name}: {known_system(name)}; {named}")
+    return found
 
 
 def answering(features: Features, operation: str, own: Mapping[str, Sequence[Rule]]) -> Rule | None:

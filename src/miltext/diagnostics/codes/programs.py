@@ -365,6 +365,13 @@ NOT_PAIRED = code(
     "compare exports that name the output of each operation",
 )
 
+UNKNOWN_ON_ENGINE = code(
+    "MIL894",
+    "operations without a rule",
+    NOTE,
+    "dump the model on a device, and read the dump with `miltext placement`",
+)
+
 # ---- internal errors
 
 INTERNAL_ERROR = code("MIL900", "internal error", ERROR, "please report it, with the text if that can be shared")
