@@ -68,7 +68,8 @@ def sections() -> Iterator[str]:
     yield "## What is not known of where operations run\n\n" + table(
         ("what is not known", "what miltext does"), ([gap.what, gap.instead] for gap in UNKNOWN_PLACEMENTS)
     )
-    yield f"Operations without a rule of their own, about which only the rules about every operation answer: {spelled(without_rules())}."
+    named = spelled(without_rules())
+    yield f"Operations without a rule of their own, about which only the rules about every operation answer: {named}."
 
 
 def placements() -> str:
