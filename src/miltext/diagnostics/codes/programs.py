@@ -349,6 +349,35 @@ CHANGED_BY_CONVERSION = code(
     "do what the message says before coremltools converts the program again",
 )
 
+# ---- placement on backends
+
+UNREADABLE_PLAN = code(
+    "MIL890",
+    "file without a placement",
+    ERROR,
+    "name a dump of the runtime, or an export of an MLComputePlan with the operation and the device in each row",
+)
+UNKNOWN_PROFILE = code("MIL891", "unknown profile", ERROR, "choose a profile of `miltext check --profile list`")
+NOT_ON_ENGINE = code(
+    "MIL892",
+    "operation that the Neural Engine does not take",
+    WARNING,
+    "do what the message says, or ignore the code where the operation may run on the CPU",
+)
+NOT_PAIRED = code(
+    "MIL893",
+    "placements that cannot be compared",
+    ERROR,
+    "compare exports that name the output of each operation",
+)
+
+UNKNOWN_ON_ENGINE = code(
+    "MIL894",
+    "operations without a rule",
+    NOTE,
+    "dump the model on a device, and read the dump with `miltext placement`",
+)
+
 # ---- internal errors
 
 INTERNAL_ERROR = code("MIL900", "internal error", ERROR, "please report it, with the text if that can be shared")
