@@ -9,7 +9,7 @@ from generated import settle
 
 from miltext.evaluation.devices.facts import FACTS, FORGE, GAPS, MEASURED, RECIPE, STUDY, SYSTEM, Fact
 from miltext.placement.gaps import UNKNOWN_PLACEMENTS
-from miltext.placement.rules import ANY
+from miltext.placement.rules import ANY, REFUSED
 from miltext.placement.rules import table as rules_table
 from miltext.schema.operations import all_names
 from miltext.schema.walk import is_constant
@@ -64,7 +64,9 @@ def sections() -> Iterator[str]:
         ("operations", "what is not known", "what miltext does"),
         ([spelled(gap.operations), gap.what, gap.instead] for gap in GAPS),
     )
-    yield f"{PLACEMENT}\n" + placements()
+    yield PLACEMENT
+    yield "## Operations that the Neural Engine refuses\n\n" + refusals()
+    yield "## Operations that run on the Neural Engine\n\n" + supported()
     yield "## What is not known of where operations run\n\n" + table(
         ("what is not known", "what miltext does"), ([gap.what, gap.instead] for gap in UNKNOWN_PLACEMENTS)
     )
@@ -72,14 +74,13 @@ def sections() -> Iterator[str]:
     yield f"Operations without a rule of their own, about which only the rules about every operation answer: {named}."
 
 
-def placements() -> str:
-    """Return the table of the rules of profiles."""
+def refusals() -> str:
+    """Return the table of the refusals of all profiles."""
     return table(
-        ("operation", "answer", "condition", "Apple's words", "chip, system", "cases", "source"),
+        ("operation", "condition", "Apple's words", "chip, system", "cases", "source"),
         (
             [
                 "every one" if each.operation == ANY else f"`{each.operation}`",
-                each.answer,
                 f"`{each.when}`" if each.when else "always",
                 each.message.replace("|", "\\|"),
                 f"{each.chip}, {each.system}",
@@ -87,7 +88,21 @@ def placements() -> str:
                 each.source.partition(": ")[2],
             ]
             for each in rules_table()
+            if each.answer == REFUSED
         ),
+    )
+
+
+def supported() -> str:
+    """Return the table of the conditions under which operations are supported; each operation has its cases."""
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for each in rules_table():
+        if each.answer != REFUSED:
+            key = f"`{each.when}`", f"{each.chip}, {each.system}", each.source.partition(": ")[2]
+            rows.setdefault(key, []).append(f"`{each.operation}` {each.cases}")
+    return table(
+        ("condition", "operations, with the number of cases", "chip, system", "source"),
+        ([condition, ", ".join(operations), *rest] for (condition, *rest), operations in rows.items()),
     )
 
 
