@@ -49,9 +49,12 @@ Kind: TypeAlias = tuple[str, str, tuple[str, ...]]
 KNOWN = {
     ("common::add_fp16_cast", "raised", "classify"): "coremltools adds `classify` after the passes",
     ("common::add_int16_cast", "numbers", ""): "negative numbers are cast to uint16",
+    ("common::fuse_conv_bias", "raised", "conv"): "the bias of `sub` has another data type",
+    ("common::merge_consecutive_reshapes", "raised", "reshape"): "a reshape is used in an inner block",
     ("common::noop_elimination", "numbers", "floor_div"): "a division by 1 rounds down",
     ("common::reduce_transposes", "raised", "transpose"): "a reduction has no axes",
     ("common::remove_redundant_ops", "numbers", "write_state"): "a write between two equal ones is overlooked",
+    ("common::select_optimization", "invalid", "select"): "value inference of a reduction raises with numpy 2.4",
 }
 """The reasons of reports of coremltools 9.0, by the pass, the kind and an operation of the program, or ""."""
 
