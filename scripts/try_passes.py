@@ -50,6 +50,7 @@ KNOWN = {
     ("common::add_fp16_cast", "raised", "classify"): "coremltools adds `classify` after the passes",
     ("common::add_int16_cast", "numbers", ""): "negative numbers are cast to uint16",
     ("common::fuse_conv_bias", "raised", "conv"): "the bias of `sub` has another data type",
+    ("common::fuse_stack_split", "raised", "split"): "an output of a split goes to another operation than squeeze",
     ("common::merge_consecutive_reshapes", "raised", "reshape"): "a reshape is used in an inner block",
     ("common::noop_elimination", "numbers", "floor_div"): "a division by 1 rounds down",
     ("common::reduce_transposes", "raised", "transpose"): "a reduction has no axes",
