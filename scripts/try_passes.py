@@ -46,8 +46,18 @@ SOUGHT = (
 Kind: TypeAlias = tuple[str, str, tuple[str, ...]]
 """The pass, the kind of fault, and the operations of the reduced program, sorted."""
 
-KNOWN: frozenset[Kind] = frozenset()
-"""The reports of coremltools 9.0."""
+KNOWN = {
+    ("common::add_fp16_cast", "raised", "classify"): "coremltools adds `classify` after the passes",
+    ("common::add_int16_cast", "numbers", ""): "negative numbers are cast to uint16",
+    ("common::fuse_conv_bias", "raised", "conv"): "the bias of `sub` has another data type",
+    ("common::fuse_stack_split", "raised", "split"): "an output of a split goes to another operation than squeeze",
+    ("common::merge_consecutive_reshapes", "raised", "reshape"): "a reshape is used in an inner block",
+    ("common::noop_elimination", "numbers", "floor_div"): "a division by 1 rounds down",
+    ("common::reduce_transposes", "raised", "transpose"): "a reduction has no axes",
+    ("common::remove_redundant_ops", "numbers", "write_state"): "a write between two equal ones is overlooked",
+    ("common::select_optimization", "invalid", "select"): "value inference of a reduction raises with numpy 2.4",
+}
+"""The reasons of reports of coremltools 9.0, by the pass, the kind and an operation of the program, or ""."""
 
 
 @click.command()
@@ -107,10 +117,11 @@ def _show(kind: Kind, reports: list[tuple[int, PassReport]]) -> bool:
     name, fault, operations = kind
     seed, first = reports[0]
     confirmed = sum(report.confirmed for _, report in reports)
-    is_new, is_large = kind not in KNOWN, len(operations) > MOST
-    words = ["NEW"] * is_new + ["LARGE"] * is_large + ["UNCONFIRMED"] * (confirmed < len(reports))
+    known = next((KNOWN[name, fault, each] for each in (*operations, "") if (name, fault, each) in KNOWN), "")
+    is_large = len(operations) > MOST
+    words = ["NEW"] * (not known) + ["LARGE"] * is_large + ["UNCONFIRMED"] * (confirmed < len(reports))
     print(f"{name} | {fault} | {' '.join(operations)} | {confirmed} of {len(reports)} confirmed | seed {seed}", end="")
-    print(f" | {first.message[:150]} | {' '.join(words) or 'known'}")
+    print(f" | {first.message[:150]} | {' '.join(words) or f'known: {known}'}")
     if not first.confirmed:
         print(f"      {first.confirmation}")
     return bool(words)

@@ -34,7 +34,6 @@ LEFT = {
     "diffing.structure": 4,  # the operations of a block's difference
     "diffing.report": 1,
     "pymil.fingerprints": 1,  # the operations of coremltools' own blocks
-    "pymil.states": 1,
 }
 """The proto boundary of ARCHITECTURE, and fields of other classes that are called like the message's."""
 

@@ -9,10 +9,9 @@ from miltext.diagnostics import MiltextError
 from miltext.evaluation.evaluator import Evaluator
 from miltext.evaluation.random_inputs import random_inputs
 from miltext.pass_validation.allowances import allowance
-from miltext.pass_validation.confirming import Confirmation, confirmation, with_other_outputs
+from miltext.pass_validation.confirming import Confirmation, confirmation
 from miltext.pass_validation.faults import NUMBERS, PassFault
 from miltext.pass_validation.runs import FunctionRuns
-from miltext.pass_validation.snapshots import bare_model
 from miltext.pass_validation.steps import Stepping
 from miltext.reduction.reducing import reduce
 from miltext.rewriting.site_programs import closed
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.pass_validation.runs import Given
     from miltext.pass_validation.snapshots import Snapshot
+    from miltext.pass_validation.steps import Step
     from miltext.reduction.trials import Candidate
     from miltext.schema.types import Type
 
@@ -50,30 +50,36 @@ class PassTest:
         self._given = given
 
     def __call__(self, candidate: Candidate) -> bool:
+        if not self.is_strict:
+            return self._found(candidate.model) is not None
         shown = self.shown(candidate.model)
-        return shown is not None and (not self.is_strict or shown.confirmation.is_confirmed is True)
+        return shown is not None and shown.confirmation.is_confirmed is True
 
     def shown(self, model: Model, *, is_reduced: bool = True) -> Shown | None:
         """Return how a model shows the fault; None if it does not."""
+        found = self._found(model)
+        if found is None:
+            return None
+        before, step, fault = found
+        certain = confirmation(fault, before, step.made, allowance(self.name))
+        return Shown(before, self.earlier, fault, certain, is_reduced)
+
+    def _found(self, model: Model) -> tuple[Snapshot, Step, PassFault] | None:
+        """Return the program before the pass, its step, and the same fault; None without it."""
         try:
-            runs = [] if self.fault.kind != NUMBERS else [self._runs(model)]
-            stepping = Stepping(model, runs)
+            stepping = Stepping(model)
             stepping.prepare(self.earlier)
             before = stepping.accepted
-            if self.earlier:
-                stepping.runs = [] if self.fault.kind != NUMBERS else [self._runs(before.model)]
+            if self.fault.kind == NUMBERS:
+                runs = FunctionRuns(before.model, self.fault.function, self._given)
+                stepping.runs = [] if runs.reason else [runs]
             step = stepping.judged(self.name)
         except Exception:  # noqa: BLE001  # coremltools raises anything
             return None
-        found = step.fault
-        if found is None or (found.kind, found.key) != (self.fault.kind, self.fault.key):
+        fault = step.fault
+        if fault is None or (fault.kind, fault.key) != (self.fault.kind, self.fault.key):
             return None
-        certain = confirmation(found, before, step.made, allowance(self.name))
-        return Shown(before, self.earlier, found, certain, is_reduced)
-
-    def _runs(self, model: Model) -> FunctionRuns:
-        function = self.fault.function
-        return FunctionRuns(model, function, self._given)
+        return before, step, fault
 
 
 def shown(before: Snapshot, name: str, fault: PassFault, most: int, first: Snapshot, earlier: Sequence[str]) -> Shown:
@@ -93,19 +99,13 @@ def shown(before: Snapshot, name: str, fault: PassFault, most: int, first: Snaps
 def _reduced(test: PassTest, model: Model, whole: Shown, most: int) -> Shown:
     """Return the smallest part of a model on which a test passes.
 
-    If coremltools does not confirm the fault of that part, it may do so for another part, or for another output.
+    If coremltools confirms the fault of the whole model only, another part is sought on which it does so.
     """
     least = _least(test, model, most) or whole
-    if least.confirmation.is_confirmed or test.fault.kind != NUMBERS:
+    if least.confirmation.is_confirmed or not whole.confirmation.is_confirmed:
         return least
     test.is_strict = True
-    if whole.confirmation.is_confirmed:
-        return _least(test, model, most) or whole
-    for program in with_other_outputs(least.before.program, test.fault.function):
-        other = _least(test, bare_model(program, least.before.folder), most)
-        if other is not None:
-            return other
-    return least
+    return _least(test, model, most) or whole
 
 
 def _least(test: PassTest, model: Model, most: int) -> Shown | None:

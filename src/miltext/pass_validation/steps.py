@@ -14,7 +14,7 @@ from miltext.pass_validation.faults import (
     unloadable,
     unwritable,
 )
-from miltext.pass_validation.runs import FunctionRuns, numbers_fault
+from miltext.pass_validation.runs import numbers_fault
 from miltext.pass_validation.snapshots import Snapshot, snapshot
 from miltext.pymil.fingerprints import Fingerprint
 from miltext.pymil.loading import to_pymil
@@ -23,7 +23,7 @@ from miltext.pymil.passes import apply_pass, quiet
 if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.pass_validation.faults import PassFault
-    from miltext.pass_validation.runs import Results
+    from miltext.pass_validation.runs import FunctionRuns, Results
 
 SETTLING = ("common::const_elimination", "common::dedup_op_and_var_names")
 """The passes that repair a program between passes: casts in places of constants, and equal names. Both are in the
@@ -48,11 +48,11 @@ class Stepping:
     whose numbers are compared.
     """
 
-    def __init__(self, model: Model, runs: Sequence[FunctionRuns] = ()) -> None:
+    def __init__(self, model: Model) -> None:
         with quiet():
             self._pymil = to_pymil(model)
             self.accepted = snapshot(self._pymil)
-        self.runs = [each for each in runs if not each.reason]
+        self.runs: list[FunctionRuns] = []
         self._before: Fingerprint | None = None
 
     def reload(self) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from miltext.checking.findings import named
 from miltext.diagnostics import MiltextError
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.diagnostics.wording import listed
 from miltext.evaluation.evaluator import Evaluator
 from miltext.evaluation.subjects import opened
+from miltext.evaluation.values import rounded
 from miltext.pass_validation.allowances import allowance
 from miltext.pass_validation.faults import in_words
 from miltext.pass_validation.reducing import shown
@@ -22,9 +25,10 @@ from miltext.pymil.exporting import from_pymil, is_pymil
 from miltext.pymil.installed import require_coremltools
 from miltext.pymil.passes import default_passes, known_passes
 from miltext.schema.function_io import interfaces
+from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
-    from miltext.evaluation.carried import Named
+    from miltext.evaluation.carried import Carried, Named
     from miltext.evaluation.subjects import Subject
     from miltext.models.model import Model
     from miltext.pass_validation.reports import PassReport
@@ -123,10 +127,15 @@ def _given(inputs: Named | None, others: Given) -> Given:
 
     def given(types: Mapping[str, Type]) -> Iterator[Named]:
         if inputs is not None and inputs.keys() == types.keys():
-            yield inputs
+            yield {name: _typed(array, types[name]) for name, array in inputs.items()}
         yield from others(types)
 
     return given
+
+
+def _typed(given: Carried, type: Type) -> Carried:
+    """Return an array of the declared data type."""
+    return rounded(np.asarray(given), type.dtype) if isinstance(type, TensorType) else given
 
 
 def _notes(model: Model, stepping: Stepping, given: Given) -> Iterator[str]:
