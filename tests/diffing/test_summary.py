@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from conftest import CORPUS
 from support.pipelines import of_text
@@ -84,3 +86,46 @@ def test_bytes_of_packed_indices_are_those_stored() -> None:
         assert all(each.used_as for each in sizes.changed)
         assert all({each.old_form, each.new_form} == {"fp32", "4-bit palette"} for each in sizes.changed)
         assert sizes.new_bytes - sizes.old_bytes == sum(each.new_bytes - each.old_bytes for each in sizes.changed)
+
+
+def test_texts_of_a_description_change_no_numbers() -> None:
+    old, new = image(16, 32), image(16, 32)
+    new.spec.description.input[0].shortDescription = "a picture"
+    summary = miltext.diff(old, new).summary
+    assert (summary.interface, summary.outputs.reached, summary.outputs.unreached) == ((), (), ("y",))
+    new.spec.description.input[0].type.imageType.colorSpace = 30
+    assert miltext.diff(old, new).summary.outputs.reached == ("y",)
+
+
+NUMBERS = "tensor<fp16, [1, 20]>([[{}]])"
+LONG = """program(1.3) {{
+    func main<ios18>(tensor<fp16, [1, 20]> x) {{
+        tensor<fp16, [1, 20]> w = const()[val = {}];
+        tensor<fp16, [1, 20]> y = add(x = x, y = w);
+    }} -> (y);
+}}"""
+
+
+def test_nan_is_named() -> None:
+    numbers = ["1"] * 20
+    old, new = (LONG.format(NUMBERS.format(", ".join([*numbers[1:], each]))) for each in ("2", "fp16(nan)"))
+    assert "1 of 20 elements, with NaN or infinities" in miltext.diff(old, new.replace("fp16(nan)", "nan")).to_text()
+
+
+def test_a_weight_in_a_file_has_the_same_numbers(tmp_path: Path) -> None:
+    text = tmp_path / "a.mil"
+    text.write_text(LONG.format(NUMBERS.format(", ".join(["1"] * 20))))
+    miltext.build(text, output=tmp_path / "B.mlpackage", externalize=10)
+    difference = miltext.diff(text, tmp_path / "B.mlpackage")
+    assert difference.same is False
+    assert difference.summary.outputs.unreached == ("y",)
+    assert "1 constant follows from equal numbers" in difference.to_text() or "1 weight follows" in difference.to_text()
+
+
+def test_types_follow_from_the_input_beside_a_literal_of_its_type() -> None:
+    body = "tensor<{0}, [2]> u = mul(x = x, y = {0}(0.5)); tensor<{0}, [2]> y = tanh(x = u);"
+    old, new = (
+        f"program(1.3) {{ func main<ios18>(tensor<{each}, [2]> x) {{ {body.format(each)} }} -> (y); }}"
+        for each in ("fp32", "fp16")
+    )
+    assert "    1 constant and 2 types follow from x\n" in miltext.diff(old, new).to_text()

@@ -32,7 +32,6 @@ from miltext.diffing.structure import (
     BlockDifference,
     Change,
     ChangedOperation,
-    Consequence,
     FunctionDifference,
     MovedOperations,
     OperationDifference,
@@ -41,7 +40,7 @@ from miltext.diffing.structure import (
     WeightDifference,
 )
 from miltext.diffing.telling import REMOVED, USES
-from miltext.ir.parts import Block, Op, Value, literal_of
+from miltext.ir.parts import Block, Op, Value
 from miltext.pairing.keyed import EXACT, NAME, label, stated
 from miltext.schema import proto
 from miltext.syntax.literals import quote
@@ -280,7 +279,7 @@ class ProgramComparison:
         if first is not None and self._constants.is_used_as_often(b, len(uses)):
             change = next(each for each in changes if each.name == "val")
             (user, key), others = uses[first], _labels([*uses[:first], *uses[first + 1 :]])
-            follows = self.consequences.of_constant(b)
+            follows = change.follows or self.consequences.of_constant(b)
             change = replace(change, kind="argument", name=key, also=others, follows=follows, edits=joined(changes))
             pending.setdefault(facts[user].index, []).append(((a, b), change))
             return
@@ -366,28 +365,17 @@ class ProgramComparison:
         for change in self._named("argument", a.inputs, b.inputs, where):
             key = names.get(change.name, "")
             follows = key in a.inputs and (
-                self.consequences.of_argument(b, key)
-                or self.consequences.of_operands(a, b, key)
-                or self._equal_constants(a.inputs[key], b.inputs[key])
+                self.consequences.of_argument(b, key) or self.consequences.of_operands(a, b, key)
             )
-            yield replace(change, follows=follows or None)
-
-    def _equal_constants(self, before: Sequence[Operand], now: Sequence[Operand]) -> Consequence | None:
-        """Return the reason for other constants as arguments, which have the same numbers."""
-        if len(before) != len(now):
-            return None
-        for old, new in zip(before, now, strict=True):
-            held = literal_of(old), literal_of(new)
-            if not self._same(old, new) and not (held[0] and held[1] and self._values.is_equal(held[0], held[1])):
-                return None
-        return Consequence("constant", EQUAL)
+            yield change if change.follows else replace(change, follows=follows or None)
 
     def _own_attributes(self, a: Op, b: Op, where: tuple[str, str]) -> Iterator[Change]:
         """Yield the changes of attributes; the value of a `const` may follow."""
         for change in self._named("attribute", stated(a), stated(b), where):
             is_value = b.type == "const" and change.name == "val"
             rules = self.consequences
-            yield replace(change, follows=rules.of_constant(b) if is_value else rules.of_attribute(a, b, change.name))
+            follows = rules.of_constant(b) if is_value else rules.of_attribute(a, b, change.name)
+            yield change if change.follows else replace(change, follows=follows)
 
     def _is_untouched(self, a: Op, b: Op) -> bool:
         """Return whether the operations are equal and use no weights, of which only samples were compared."""

@@ -11,7 +11,6 @@
 | `name` | a name | it continues that of a renamed user, or was or is that of a removed or added user |
 | `place` | the place of constants | each is used by an added or a moved operation |
 | `constant` | an added or removed constant | each of its users is added or removed, too |
-| `constant` | a constant as an argument | it is another constant with the same numbers |
 | `description` | a field of the description | it states a fact of the program that differs |
 | `weight` | the form of a weight | its numbers are the same |
 

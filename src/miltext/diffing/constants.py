@@ -36,14 +36,15 @@ class PairedConstants:
     def literals(self, before: Operand, now: Operand) -> tuple[Operand, Operand]:
         """Return the Values of constants on both sides, and other operands unchanged.
 
-        Paired constants, and constants too long to be shown, are also unchanged.
+        Paired constants are also unchanged, and constants that are too long to be shown and not equal.
         """
         old, new = literal_of(before), literal_of(now)
         if old is None or new is None:
             return before, now
         if isinstance(before, Value) and isinstance(now, Value):
             partners = self._graphs[0].tokens.get(before) == self._graphs[1].tokens.get(now)
-            if partners or not (_is_short(old) and _is_short(new)):
+            are_short = _is_short(old) and _is_short(new)
+            if partners or not (are_short or self._values.is_equal(old, new)):
                 return before, now
         self._note(0, before)
         self._note(1, now)

@@ -214,7 +214,8 @@ class ResizedGraph(InferredGraph):
         partner = self._partners.ops.get(op)
         if partner is None or partner.type != op.type or op.blocks:
             return False
-        own = {each for name in op.inputs for each in self.changed(op, partner, name)} - self.followed
+        changed = {each for name in op.inputs for each in self.changed(op, partner, name)} - self.followed
+        own = {each for each in changed if not self._is_recast_by_itself(partner, each)}
         if not own:
             return False
         operands = {name: [*several] for name, several in self._old.arguments(partner).items()}
@@ -223,6 +224,14 @@ class ResizedGraph(InferredGraph):
             operands[name][at] = arguments.operands[name][at]
         found = OUTCOMES.of(Arguments(op.type, operands, arguments.opset)).inferred
         return found is None or [*found] != [self._old.type(value) for value in partner.outputs]
+
+    def _is_recast_by_itself(self, partner: Op, argument: Argument) -> bool:
+        """Return whether an argument has the same numbers in another data type."""
+        op, name, at = argument
+        old, new = partner.inputs[name][at], op.inputs[name][at]
+        types = [read_type(each.type) if each is not None else None for each in (literal_of(old), literal_of(new))]
+        was, now = (each.dtype if isinstance(each, TensorType) else "" for each in types)
+        return was != now and self.is_recast(old, new, was, now)
 
     def changed(self, own: Op, partner: Op, parameter: str) -> set[Argument]:
         """Return the arguments of a parameter that are other constants in the two programs."""

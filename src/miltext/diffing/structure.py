@@ -36,7 +36,7 @@ PORTS = ("input", "state", "output")
 """The kinds of values that callers of a function name."""
 
 EQUAL = "equal numbers"
-"""The cause of a difference between weights, or between constants, with the same numbers."""
+"""The cause of a difference between weights with the same numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Consequence:
 
     `kind` is of the table in `miltext.diffing.consequences`. `cause` is the name of an input or an operation of the new
     program, or of a removed operation; it is empty where all added and removed operations are the cause, and EQUAL for
-    a weight in another form, or another constant, with the same numbers.
+    a weight in another form, or stored in another way, with the same numbers.
     """
 
     kind: str

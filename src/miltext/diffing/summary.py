@@ -43,7 +43,7 @@ def summarize(
     retyped = comparison.consequences.retyped_inputs()
     operations = (comparison.different - comparison.equal) | comparison.unread
     replaced = [each for block in blocks for one in block.changed for each in one.changes if each.kind == "operation"]
-    described = {(kind, name) for kind, name in map(_feature, changes) if kind}
+    described = {_feature(each) for each in changes if _is_read_otherwise(each)}
     interface = [*_of_functions(functions, {name_text(pair.name): pair for pair in pairs}), *_of_descriptions(changes)]
     return DiffSummary(
         tuple(dict.fromkeys(interface)),
@@ -93,8 +93,17 @@ def _alone(pair: PairedFunction) -> set[str | None]:
 
 
 def _of_descriptions(changes: Iterable[Change]) -> Iterator[str]:
-    """Yield the changed features of descriptions: `input image`."""
-    return (f"{kind} {name}" for kind, name in map(_feature, changes) if kind)
+    """Yield the changed features of descriptions, apart from their texts: `input image`."""
+    return (f"{kind} {name}" for kind, name in map(_feature, filter(_is_no_text, changes)) if kind)
+
+
+def _is_no_text(change: Change) -> bool:
+    return not change.name.endswith(".shortDescription")
+
+
+def _is_read_otherwise(change: Change) -> bool:
+    """Return whether callers give or read a feature in another way, as of another data type or colour."""
+    return bool(_feature(change)[0]) and "].type" in change.name and not change.name.endswith(".isOptional")
 
 
 def _feature(change: Change) -> tuple[str, str]:

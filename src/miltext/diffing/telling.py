@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -227,6 +228,8 @@ def apart(measure: TensorDistance) -> str:
     text = f"{measure.changed} of {tally(measure.count, 'element')}"
     if measure.maximum is None or measure.mean is None or measure.snr is None:
         return text
+    if measure.maximum == math.inf:
+        return f"{text}, with NaN or infinities"
     return f"{text}, max {measure.maximum:.3g}, mean {measure.mean:.3g}, SNR {measure.snr:.1f} dB"
 
 

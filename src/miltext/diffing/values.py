@@ -82,7 +82,9 @@ class Values:
         old, new = spell(a), spell(b)
         if old == new:  # of long literals only the number of elements is spelled, and of weights the place
             old, new = f"{old}, {_held(self._old, a)}", f"{new}, {_held(self._new, b)}"
-        return [Change(kind, name, old, new, verdict.apart)]
+        is_equal = verdict.apart is not None and not verdict.apart.changed and self._alike(a, b)
+        follows = Consequence("weight", EQUAL) if is_equal else None  # stored in another place
+        return [Change(kind, name, old, new, verdict.apart, follows=follows)]
 
     def decompressed(
         self, where: tuple[str, str], forms: tuple[str, str], tensors: Sequence[Tensor | str], output: NamedValueType
