@@ -35,7 +35,9 @@ UNUSED: dict[str, str] = {
     **dict.fromkeys(("", "completion", "demo", "explain", "help", "ops", "lsp"), "opens no package"),
     **dict.fromkeys(("git", "git setup", "git undo", "mergetool"), "writes no model; see test_git_overlays.py"),
     **dict.fromkeys(("fmt", "infer", "parse", "generate"), "reads and writes texts or new models"),
-    **dict.fromkeys(("print", "locate", "run", "compare", "weights", "find"), "reads program and weights alone"),
+    **dict.fromkeys(
+        ("print", "locate", "run", "compare", "weights", "find", "placement"), "reads program and weights alone"
+    ),
     **dict.fromkeys(("mergedriver", "difftool"), "is for one file; see test_git_overlays.py"),
 }
 """The verbs for which the texts around a program have no meaning."""
