@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.diffing.consequences import Consequences
-from miltext.diffing.constants import PairedConstants
+from miltext.diffing.constants import PairedConstants, labelled, uses_of
 from miltext.diffing.edits import (
     AttributeEdit,
     BlockAdded,
@@ -278,7 +278,7 @@ class ProgramComparison:
         first = self._first_user(b, uses, mates) if _is_other_constant(a, b, changes) else None
         if first is not None and self._constants.is_used_as_often(b, len(uses)):
             change = next(each for each in changes if each.name == "val")
-            (user, key), others = uses[first], _labels([*uses[:first], *uses[first + 1 :]])
+            (user, key), others = uses[first], labelled([*uses[:first], *uses[first + 1 :]])
             follows = change.follows or self.consequences.of_constant(b)
             change = replace(change, kind="argument", name=key, also=others, follows=follows, edits=joined(changes))
             pending.setdefault(facts[user].index, []).append(((a, b), change))
@@ -287,7 +287,7 @@ class ProgramComparison:
         blocks = self._blocks(inner, function)
         if changes or blocks:
             places = self.old.facts[a].index, facts[b].index
-            yield ChangedOperation(label(b), name_text(b.type), *places, tuple(changes), blocks, _labels(uses[:USES]))
+            yield ChangedOperation(label(b), name_text(b.type), *places, tuple(changes), blocks, labelled(uses[:USES]))
 
     def _shown(self, pending: Sequence[tuple[Sides, Change]]) -> list[Change]:
         """Return the changes of constants except those that all of their uses report."""
@@ -466,12 +466,7 @@ def _listed(texts: Sequence[str]) -> str:
 
 def _uses(op: Op) -> list[tuple[Op, str]]:
     """Return the operations that use an output of an operation in its block, each with the parameter."""
-    uses = [use for value in op.outputs for use in value.uses]
-    return [(use.op, name_text(use.parameter)) for use in uses if use.op is not None and use.op.block is op.block]
-
-
-def _labels(uses: Sequence[tuple[Op, str]]) -> tuple[tuple[str, str], ...]:
-    return tuple([(label(user), argument) for user, argument in uses])
+    return [(user, argument) for user, argument in uses_of(op) if user.block is op.block]
 
 
 def _is_other_constant(a: Op, b: Op, changes: Sequence[Change]) -> bool:
@@ -495,9 +490,8 @@ def _kind(value: Value) -> str:
 def _renamed_inputs(a: Block | Function, b: Block | Function, pairs: Sequence[Pair]) -> list[Rename]:
     """Return the renamed inputs of two functions, or of two blocks, whose inputs are values."""
     named = [(a.inputs[i], b.inputs[j].name) for i, j in pairs if a.inputs[i].name != b.inputs[j].name]
-    kinds = ("value" if isinstance(a, Block) else _kind(old) for old, _ in named)
     renamed = [
-        Rename(kind, name_text(new), name_text(old.name), name_text(new))
-        for kind, (old, new) in zip(kinds, named, strict=True)
+        Rename("value" if isinstance(a, Block) else _kind(old), name_text(new), name_text(old.name), name_text(new))
+        for old, new in named
     ]
     return with_edits(renamed, [NameEdit(old, new) for old, new in named])

@@ -15,12 +15,26 @@ from miltext.ir.parts import Value, literal_of
 from miltext.pairing.keyed import label
 from miltext.schema.walk import is_compressed
 from miltext.schema.wire import wire_of
+from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from miltext.diffing.values import Values
     from miltext.ir.parts import Op, Operand
     from miltext.pairing.keyed import KeyedGraph
     from miltext.schema import proto
+
+
+def uses_of(op: Op) -> list[tuple[Op, str]]:
+    """Return the operations that use an output of an operation, also in inner blocks, each with the parameter."""
+    uses = [use for value in op.outputs for use in value.uses]
+    return [(use.op, name_text(use.parameter)) for use in uses if use.op is not None]
+
+
+def labelled(uses: Iterable[tuple[Op, str]]) -> tuple[tuple[str, str], ...]:
+    """Return uses with the displayed names of the operations, as ("conv", "weight")."""
+    return tuple([(label(user), argument) for user, argument in uses])
 
 
 class PairedConstants:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from miltext.diffing.constants import labelled, uses_of
 from miltext.diffing.structure import WeightSize, WeightSizes
 from miltext.ir.parts import Value
 from miltext.pairing.keyed import label
 from miltext.schema.dtypes import packed_size
 from miltext.schema.tensors import tensor_form
 from miltext.schema.walk import is_compressed
-from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
@@ -67,7 +67,7 @@ class WeightHolders:
         found = [
             WeightSize(
                 *(label(b or a), was.get(a, 0), now.get(b, 0)),  # type: ignore[arg-type]
-                *(_form(forms[0], a), _form(forms[1], b), _uses(b or a)),  # type: ignore[arg-type]
+                *(_form(forms[0], a), _form(forms[1], b), _uses(b or a)),
             )
             for a, b in rows
             if was.get(a, 0) != now.get(b, 0)  # type: ignore[arg-type]
@@ -89,10 +89,8 @@ def _form(forms: Compressed, op: Op | None) -> str | None:
     return None if op is None or not op.is_constant or len(op.outputs) != 1 else forms.form(op)
 
 
-def _uses(op: Op) -> tuple[tuple[str, str], ...]:
-    """Return the uses of a constant by operations, as of `miltext.diffing.structure.ChangedOperation`."""
-    uses = [use for value in op.outputs for use in value.uses] if op.is_constant else []
-    return tuple((label(use.op), name_text(use.parameter)) for use in uses if use.op is not None)
+def _uses(op: Op | None) -> tuple[tuple[str, str], ...]:
+    return labelled(uses_of(op)) if op is not None and op.is_constant else ()
 
 
 def _stored(held: Holders) -> int:
