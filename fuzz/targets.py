@@ -95,10 +95,10 @@ def _broken(random: Random, data: bytes, pool: Sequence[bytes]) -> bytes:
     if made is None or not made.functions or random.random() < 0.5:
         return messages.changed(Program, random, data, pool)
     try:
-        random.choice(list(MUTATIONS.values()))(random, made)
+        places = random.choice(list(MUTATIONS.values()))(random, made)
     except (LookupError, AttributeError):  # it is made for valid Programs
-        return messages.changed(Program, random, data, pool)
-    return messages.wire(made)
+        places = None
+    return messages.changed(Program, random, data, pool) if places is None else messages.wire(made)
 
 
 def _choices() -> Iterator[bytes]:

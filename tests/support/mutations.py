@@ -6,7 +6,7 @@ the Program has nothing to break that way. A place is an operation, a function's
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from random import Random
 from typing import Any, NamedTuple
@@ -55,11 +55,16 @@ def at(fits: Callable[[Site], Any]) -> Callable[[Change], Mutation]:
     return entered
 
 
+def _entries(held: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the entries of a map by key: a map of protobuf has another order in each process."""
+    return [(key, held[key]) for key in sorted(held)]
+
+
 def sites(program: Program) -> list[Site]:
     """List every operation of a Program."""
     found: list[Site] = []
-    for name, function in program.functions.items():
-        for opset, block in function.block_specializations.items():
+    for name, function in _entries(program.functions):
+        for opset, block in _entries(function.block_specializations):
             path: Path = ("functions", Key(name), "block_specializations", Key(opset))
             found += _sites(program, block, path, opset)
     return found
@@ -95,8 +100,8 @@ def ends(program: Program) -> list[Path]:
     """List the ends of the functions' blocks."""
     return [
         ("functions", Key(name), "block_specializations", Key(opset), "outputs", 0)
-        for name, function in program.functions.items()
-        for opset in function.block_specializations
+        for name, function in _entries(program.functions)
+        for opset in sorted(function.block_specializations)
     ]
 
 
@@ -104,7 +109,7 @@ def parameters(site: Site, fits: Callable[[Parameter], Any]) -> list[str]:
     """List the parameters that an operation's inputs give and that fit."""
     found = known(site)
     listed = found.parameters if found else {}
-    return [name for name in site.operation.inputs if name in listed and fits(listed[name])]
+    return [name for name in sorted(site.operation.inputs) if name in listed and fits(listed[name])]
 
 
 def first_output(site: Site) -> NamedValueType:
@@ -115,7 +120,7 @@ def first_output(site: Site) -> NamedValueType:
 
 
 def _named_bindings(operation: Operation) -> list[Any]:
-    return [binding for argument in operation.inputs.values() for binding in argument.arguments if binding.name]
+    return [binding for _, each in _entries(operation.inputs) for binding in each.arguments if binding.name]
 
 
 @at(lambda site: _named_bindings(site.operation))
@@ -328,7 +333,7 @@ def no_type(random: Random, site: Site) -> list[Path]:
 def another_data_type_of_an_input(random: Random, program: Program) -> list[Path] | None:
     found = [
         (Key(name), value)
-        for name, function in sorted(program.functions.items())
+        for name, function in _entries(program.functions)
         for value in function.inputs
         if value.type.HasField("tensorType") and _is_typed(program, value.name)
     ]
@@ -400,8 +405,8 @@ def a_blob_at_no_record(random: Random, program: Program) -> list[Path] | None:
         (site.path, value)
         for site in sites(program)
         for value in [
-            *site.operation.attributes.values(),
-            *[binding.value for each in site.operation.inputs.values() for binding in each.arguments],
+            *[value for _, value in _entries(site.operation.attributes)],
+            *[binding.value for _, each in _entries(site.operation.inputs) for binding in each.arguments],
         ]
         if value.HasField("blobFileValue")
     ]
