@@ -23,7 +23,7 @@ from miltext.diagnostics import Diagnostic, line_and_column
 from miltext.parsing.parser import parse_tree
 from miltext.schema.proto import Program
 
-NO_PROGRAM = ("rejected/", "runtime_dumps/ane-m6-study__ctx")
+NO_PROGRAM = ("rejected/",)
 SMALL = 30_000
 """How long a text may be, in bytes, to be broken in all known ways."""
 
