@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from miltext.ir.passes import is_dead
 from miltext.rewriting.applying import remove_unused
-from miltext.rewriting.passes import Applied, GraphPass, PassSite
+from miltext.rewriting.passes import GraphPass, RuleSite, in_each_function
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from miltext.rewriting.operands import ConstantContents
 
 
-def _sites(function: Function, _: ConstantContents) -> Iterator[PassSite]:
+def _sites(function: Function, _: ConstantContents) -> Iterator[RuleSite]:
     """Yield the dead operations, users before makers. Constants that die with an operation are part of its site."""
     for op in reversed([*function.walk()]):
         if op.block is not None and is_dead(op):
-            yield PassSite(op, partial(_remove, op))
+            yield RuleSite(op, partial(_remove, op))
 
 
-def _remove(op: Op) -> Applied:
-    return Applied([*remove_unused([op])], [])
+def _remove(op: Op) -> None:
+    remove_unused([op])
 
 
 DEAD_CODE = GraphPass(
     "dead-code",
-    _sites,
+    in_each_function(_sites),
     source="coremltools: `dead_code_elimination`, at conversion only",
     purpose="nothing needs the operation",
 )

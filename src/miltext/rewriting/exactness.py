@@ -74,6 +74,17 @@ class Exactness:
         return outside
 
 
+def domain_of(text: str) -> float | None:
+    """Return the greatest magnitude of a domain, None for all numbers. Raise ValueError for any other text."""
+    if text == "any":
+        return None
+    try:
+        return {"finite": math.inf}.get(text) or float(text)
+    except ValueError:
+        message = f'`{text}` is not a domain: write "any", "finite", or the greatest magnitude, as in "200"'
+        raise ValueError(message) from None
+
+
 def _bound(text: str) -> Tolerance:
     words = text.split()
     if words == ["exact"]:

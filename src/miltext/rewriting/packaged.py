@@ -14,6 +14,7 @@ from miltext.diagnostics import MiltextError, Note, ParseError, codes, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.files.contents import decode, read_file
 from miltext.rewriting.passes import GraphPass
+from miltext.rewriting.python_rules import SUFFIX, PythonRule, PythonRuleFile
 from miltext.rewriting.rule_files import RuleFile
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 Rules: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
 """Rules: the text or the path of a rule file, the name of a packaged file or rule, or several of these."""
+
+ON_REQUEST = frozenset({"equal-weights"})
+"""The exact passes that `miltext.optimize` leaves out: small constants that become one save nothing."""
 
 
 @cache
@@ -38,8 +42,11 @@ def passes() -> dict[str, GraphPass]:
     from miltext.rewriting.common_subexpressions import COMMON_SUBEXPRESSIONS
     from miltext.rewriting.constant_folding import CONSTANT_FOLDING
     from miltext.rewriting.dead_code import DEAD_CODE
+    from miltext.rewriting.equal_weights import EQUAL_WEIGHTS
+    from miltext.rewriting.split_heads import SPLIT_HEADS
 
-    return {each.name: each for each in (CONSTANT_FOLDING, COMMON_SUBEXPRESSIONS, DEAD_CODE)}
+    listed = (CONSTANT_FOLDING, COMMON_SUBEXPRESSIONS, DEAD_CODE, EQUAL_WEIGHTS, SPLIT_HEADS)
+    return {each.name: each for each in listed}
 
 
 def packaged() -> list[AnyRule]:
@@ -48,20 +55,23 @@ def packaged() -> list[AnyRule]:
 
 
 def exact() -> list[AnyRule]:
-    """Return the packaged rules and passes that keep all bits of all numbers."""
-    return [rule for rule in packaged() if rule.exactness.is_exact and rule.domain is None]
+    """Return the rules and passes of `miltext.optimize`: the packaged ones that keep all bits of all numbers."""
+    exact = (rule for rule in packaged() if rule.exactness.is_exact and rule.domain is None)
+    return [rule for rule in exact if rule.name not in ON_REQUEST]
 
 
-def rules_of(given: Rules) -> list[AnyRule]:
-    """Return the rules and passes in the given order.
+def rules_of(given: Rules, *, run: bool = False) -> list[AnyRule]:
+    """Return the rules and passes in the given order. The code of rules in Python is run only if `run`.
 
     Raise ParseError for a wrong file, ModelError for an unreadable one, MiltextError (MIL873) for an unknown name.
     """
     several = [given] if isinstance(given, str | os.PathLike) else _listed(given)
     if not several:
         raise ValueError("no rules are given: name at least one rule file or rule")
-    found = [rule for each in several for rule in _rules(each)]
-    return list(dict.fromkeys(found))
+    found = list(dict.fromkeys(rule for each in several for rule in _rules(each)))
+    for file in dict.fromkeys(rule.file for rule in found if run and isinstance(rule, PythonRule)):
+        file.run()
+    return found
 
 
 def _listed(given: object) -> list[str | os.PathLike[str]]:
@@ -78,6 +88,8 @@ def _rules(given: str | os.PathLike[str]) -> Sequence[AnyRule]:
     if isinstance(given, str) and is_text(given):
         return RuleFile(given).rules
     name = os.fspath(given)
+    if name.endswith(SUFFIX):
+        return PythonRuleFile(decode(read_file(Path(name)), name), name).rules
     if name.endswith(".mil") or os.path.exists(name) or not isinstance(given, str):
         return RuleFile(decode(read_file(Path(name)), name), name).rules
     if name in library():
@@ -91,15 +103,29 @@ def _rules(given: str | os.PathLike[str]) -> Sequence[AnyRule]:
 
 
 def patterns(rules: Iterable[AnyRule]) -> list[RewriteRule]:
-    """Return rules that all have a pattern. Raise MiltextError (MIL873) for a pass."""
+    """Return rules that all have a pattern. Raise MiltextError (MIL873) for a pass and for a rule in Python."""
     found = list["RewriteRule"]()
     for rule in rules:
         if isinstance(rule, GraphPass):
-            message = f"{named(rule.name)} is a pass, which has neither a pattern nor examples"
-            note = Note(f"`miltext rewrite {rule.name} MODEL --dry-run` shows its sites")
-            raise MiltextError([error(codes.UNKNOWN_SITE, message, None, note)])
+            raise _refused(rule, "no pattern")
         found.append(rule)
     return found
+
+
+def with_examples(rules: Iterable[AnyRule]) -> list[AnyRule]:
+    """Return rules that can be tested. Raise MiltextError (MIL873) for a pass without examples."""
+    listed = [*rules]
+    for rule in listed:
+        if isinstance(rule, GraphPass) and not isinstance(rule, PythonRule) and not rule.examples:
+            raise _refused(rule, "no examples")
+    return listed
+
+
+def _refused(rule: GraphPass, lacks: str) -> MiltextError:
+    kind, given = ("rule in Python", rule.file.path) if isinstance(rule, PythonRule) else ("pass", rule.name)
+    message = f"{named(rule.name)} is a {kind}, which has {lacks}"
+    note = Note(f"`miltext rewrite {given} MODEL --dry-run` shows its sites")
+    return MiltextError([error(codes.UNKNOWN_SITE, message, None, note)])
 
 
 def replacing(rules: Iterable[AnyRule]) -> list[AnyRule]:

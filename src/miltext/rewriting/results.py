@@ -105,6 +105,8 @@ def _line(site: PlannedSite) -> str:
     place = f"{site.function}/{site.value}"
     if not site.is_replaced:
         return f"{place}: {site.rule} refused: {site.reason}"
+    if not site.removed and not site.made:
+        return f"{place}: {site.rule} replaced: edited in place"
     return f"{place}: {site.rule} replaced: {_spelled(site.removed)} -> {_spelled(site.made)}"
 
 

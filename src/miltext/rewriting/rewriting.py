@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from miltext.building.choices import BuildChoices, WriteOptions
 from miltext.building.given_weights import given_folder
 from miltext.containers.sources import Source, model_of
-from miltext.diagnostics import MiltextError, Note, codes, error
+from miltext.diagnostics import MiltextError, codes, error
 from miltext.drafting.building import build_as_chosen
 from miltext.drafting.programs import program_of
 from miltext.evaluation.subjects import opened
@@ -23,8 +23,9 @@ from miltext.printing.printing import to_text
 from miltext.rewriting.operands import ConstantContents
 from miltext.rewriting.packaged import Rules, replacing, rules_of
 from miltext.rewriting.planning import Rewriter
+from miltext.rewriting.python_rules import PythonRule
 from miltext.rewriting.results import Rewriting
-from miltext.rewriting.verifying import Verifying, new_errors
+from miltext.rewriting.verifying import Verifying, require_interfaces, require_no_new_errors, written
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.keywords import option, taking
 from miltext.syntax.programs import own_copy
@@ -67,7 +68,8 @@ def rewrite(request: _RewriteRequest) -> Rewriting:
 
     Args:
         source: MIL text, a path, a Program or a Model.
-        rules: The path or the text of a rule file, the name of a packaged file, rule or pass, or several of these.
+        rules: The path or the text of a rule file, the name of a packaged file, rule or pass, or several of these. A
+            path that ends with `.py` is a rule file in Python, whose code is run.
         output: An `.mlpackage`, `.mlmodel` or `.mlmodelc`, or a `.mil` for canonical text; None to write nothing.
         only: The sites to replace: names of values, or `FUNCTION/VALUE`.  [all]
         limit: The most replacements.
@@ -88,8 +90,8 @@ def rewrite(request: _RewriteRequest) -> Rewriting:
     Example:
         done = miltext.rewrite("Model.mlpackage", ["softmax", "casts"], "Out.mlpackage")
     """
-    rules = replacing(rules_of(request.rules))
-    plan = RewritePlan(rules, _names(request.only), request.limit, request.verify)
+    rules = replacing(rules_of(request.rules, run=True))
+    plan = RewritePlan(rules, _names(request.only), request.limit, request.verify, request.check)
     return carried_out(plan, request.source, request.output, request)
 
 
@@ -129,6 +131,7 @@ class RewritePlan:
     only: tuple[str, ...] = ()
     limit: int | None = None
     verify: bool = False
+    check: bool = True
 
     def of_source(self, source: Model, weights: GivenWeights | None) -> Rewriting:
         """Rewrite the program of a source without writing it."""
@@ -162,7 +165,11 @@ class RewritePlan:
             )
             rewriter.run()
             self._require_sites(rewriter)
-            made = Rewriting(graph.program(), rewriter.sites, (before, _count(graph)))
+            after = written(graph)
+            if self.check and rewriter.replaced and any(isinstance(each, PythonRule) for each in self.rules):
+                require_interfaces(program, after)
+                require_no_new_errors(program, after)
+            made = Rewriting(after, rewriter.sites, (before, _count(graph)))
             made.verified = verifying.kinds if verifying else None
             made.weights = rewriter.weighing.before, rewriter.weighing.now
             made.went = dict(rewriter.weighing.went)
@@ -196,14 +203,6 @@ def _write_text(plan: RewritePlan, source: Model, output: Path, options: WriteOp
     program = own_copy(program_of(source))
     made = plan.run(program, ConstantContents(given_folder(source, options.weights, program)))
     if options.check:
-        _refuse_new_errors(program, made.program)
+        require_no_new_errors(program, made.program)
     write_file(output, [to_text(made.program).encode()], replace=options.force)
     return made
-
-
-def _refuse_new_errors(before: Program, after: Program) -> None:
-    """Raise MiltextError for errors that a program did not have before."""
-    note = Note("nothing is written; correct the rule")
-    new = [error(each.code, each.message, None, note) for each in new_errors(before, after)]
-    if new:
-        raise MiltextError(new)

@@ -19,7 +19,7 @@ from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.ir.graph import Graph
 from miltext.parsing.recovery import recover
 from miltext.parsing.spans import find
-from miltext.rewriting.exactness import Exactness
+from miltext.rewriting.exactness import Exactness, domain_of
 from miltext.rewriting.expressions import Expression, WrongExpression
 from miltext.rewriting.patterns import RulePattern, WrongRule, belongs
 from miltext.schema.paths import Key, Path
@@ -260,13 +260,10 @@ class _Reading:
             raise WrongRule(str(wrong), self._at(path, "exactness")) from None
 
     def _domain(self, text: str, path: Path) -> float | None:
-        if text == "any":
-            return None
         try:
-            return {"finite": float("inf")}.get(text) or float(text)
-        except ValueError:
-            message = f'`{text}` is not a domain: write "any", "finite", or the greatest magnitude, as in "200"'
-            raise WrongRule(message, self._at(path, "domain")) from None
+            return domain_of(text)
+        except ValueError as wrong:
+            raise WrongRule(str(wrong), self._at(path, "domain")) from None
 
     def _at(self, path: Path, key: str) -> Path:
         """Return the path of an attribute of a function, or of the file if the file states it."""
