@@ -680,6 +680,34 @@ program(1.3)
 """
 
 
+async def test_a_rule_file_is_checked_as_one(client: LanguageClient) -> None:
+    rules = """\
+program(1.3)[rules = "1"]
+{
+    func find_gate(x)[where = "rank(x) == 2"] {
+            y = mul(x, sigmoid(x));
+        } -> (y);
+    func replace_gate(x) {
+            y = silu(x);
+        } -> (y);
+    func example_gate<ios17>(tensor<fp32, [2, 4]> x) {
+            y = mul(sigmoid(x), x);
+        } -> (y);
+}
+"""
+    document = OpenDocument(client, rules)
+    assert await document.diagnosed() == []
+    document.rewrite(rules.replace("silu", "silux").replace('"rank(x)', '"rank(q)'))
+    found = await document.diagnosed()
+    assert [document.told(each.range) for each in found] == ['where = "rank(q) == 2"']
+    assert seen(found) == document.expected()
+    document.rewrite(rules.replace("silu", "silux").replace("sigmoid(x), x)", "sigmoid(x), x, x)"))
+    found = await document.diagnosed()
+    assert [(each.code, document.told(each.range)) for each in found] == [("MIL870", "y = silux(x);")]
+    described = await hovered(document, **document.at("sigmoid"))
+    assert "sigmoid" in described
+
+
 async def test_the_settings_of_a_project_count(client: LanguageClient, tmp_path: Path) -> None:
     wrong = PROGRAM.replace("y = half", "y = haIf")
     settings = tmp_path / "pyproject.toml"

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.verifier import found_in
 from miltext.diagnostics.arguments import checked
+from miltext.models.model import Model
+from miltext.rewriting.checking_rules import rule_findings
 
 if TYPE_CHECKING:
     from miltext.containers.sources import Source
@@ -48,5 +50,8 @@ def check(source: Source, *, path: str | None = None, advisories: str | None = N
 
         also = further(advisories)
     if isinstance(source, str) and (path is not None or is_text(source)):
-        return found_in(source, path, also)
-    return found_in(model_of(source) if isinstance(source, str | PathLike) else source, also=also)
+        rules = rule_findings(source, path)
+        return found_in(source, path, also) if rules is None else rules
+    subject = model_of(source) if isinstance(source, str | PathLike) else source
+    rules = rule_findings(subject.text, subject.name) if isinstance(subject, Model) else None
+    return found_in(subject, also=also) if rules is None else rules

@@ -467,7 +467,11 @@ class CheckRun:
 
     def _examined(self, model: Model) -> Checked:
         from miltext.checking.verifier import Checked, examine
+        from miltext.rewriting.checking_rules import rule_findings
 
+        rules = rule_findings(model.text, model.name) if is_text(model) else None
+        if rules is not None:
+            return Checked(rules, model.text)
         built = self._as_built(model)
         originals = self.original.programs if self.original is not None else ()
         described = None if built is None else built.described

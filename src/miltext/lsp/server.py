@@ -25,7 +25,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 from pygls.uris import to_fs_path
 
-from miltext.checking.verifier import check_text
+from miltext.checking.verifier import CheckedText, check_text
 from miltext.diagnostics import codes, error
 from miltext.lsp import completion, diagnosing, hover, workspace
 from miltext.lsp.bundles import surroundings
@@ -36,6 +36,7 @@ from miltext.lsp.positions import Positions
 from miltext.lsp.reading import Reading, past, read_past, read_whole
 from miltext.lsp.requests import REQUESTS, Request
 from miltext.lsp.workers import PING
+from miltext.rewriting.checking_rules import rule_findings
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -254,7 +255,11 @@ class Server(LanguageServer):
     def _checked(self, document: Document) -> list[Diagnostic]:
         around = surroundings(document.path, document.text)
         also = diagnosing.further(document.path)
-        checked = check_text(document.text, document.path, model=around.model, also=also)
+        rules = rule_findings(document.text, document.path)
+        if rules is not None:
+            checked = CheckedText(rules)
+        else:
+            checked = check_text(document.text, document.path, model=around.model, also=also)
         if self._is_current(document):
             document.reading = document.reading or past(document.text, checked, document.path)
             document.reading.learn(checked)

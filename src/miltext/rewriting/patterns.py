@@ -122,17 +122,9 @@ class RulePattern:
             raise WrongRule("a pattern has no constants: write a literal, or a name for any value", path)
         if extra := [each for each in op.attributes if each != "name"]:
             raise WrongRule(f"the attribute {named(extra[0])} cannot be part of a pattern", path)
-        if first_opset(op.type) is None:
-            raise WrongRule(
-                f"there is no operation {named(op.type)}{did_you_mean(nearest(op.type, all_names()))}", path
-            )
-        known = signature(op.type, self.function.own_opset)
+        require_known(op, path, self.function.own_opset)
         for place, operand in self.arguments(op):
             at = (*path, "inputs", Key(place.parameter))
-            if known is None or place.parameter.startswith(UNNAMED) or place.parameter not in known.parameters:
-                parameters = known.parameters if known else ()
-                meant = did_you_mean(nearest(place.parameter, parameters))
-                raise WrongRule(f"{named(op.type)} has no parameter {named(place.parameter)}{meant}", at)
             if isinstance(operand, Value) and operand.owner is None and operand.name != ANY:
                 message = (
                     f"{named(operand.name)} is neither an input of {named(self.name)} nor made before: name it there"
@@ -140,6 +132,18 @@ class RulePattern:
                 raise WrongRule(message, at)
             if operand is None:
                 raise WrongRule(f"{named(place.parameter)} is bound to nothing", at)
+
+
+def require_known(op: Op, path: Path, opset: str | None) -> None:
+    """Raise WrongRule for an unknown operation, and for an unknown parameter."""
+    if first_opset(op.type) is None:
+        meant = did_you_mean(nearest(op.type, all_names()))
+        raise WrongRule(f"there is no operation {named(op.type)}{meant}", path)
+    known = signature(op.type, opset)
+    for name in op.inputs:
+        if known is None or name.startswith(UNNAMED) or name not in known.parameters:
+            meant = did_you_mean(nearest(name, known.parameters if known else ()))
+            raise WrongRule(f"{named(op.type)} has no parameter {named(name)}{meant}", (*path, "inputs", Key(name)))
 
 
 def _literal(text: str, gap: Path) -> Operand:

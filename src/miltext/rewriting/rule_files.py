@@ -8,20 +8,22 @@ rest. `advise_NAME` is the pattern of an advisory, a known fault with facts in a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from miltext.checking.findings import named
+from miltext.checking.findings import in_order, named
 from miltext.diagnostics import ParseError, codes, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.ir.graph import Graph
+from miltext.ir.parts import Op
 from miltext.parsing.recovery import recover
 from miltext.parsing.spans import find
 from miltext.rewriting.exactness import Exactness, domain_of
 from miltext.rewriting.expressions import Expression, WrongExpression
-from miltext.rewriting.patterns import RulePattern, WrongRule, belongs
+from miltext.rewriting.patterns import RulePattern, WrongRule, belongs, require_known
 from miltext.schema.paths import Key, Path
 from miltext.syntax.literals import unquote
 from miltext.syntax.phrases import functions, name_in
@@ -95,10 +97,10 @@ class RuleFile:
         if found or self.read.program is None:
             raise ParseError(self.read.relocated(self.read.diagnostics), text=text, path=path)
         self.graph = Graph(self.read.program)
-        try:
-            self.rules = _Reading(self).rules()
-        except WrongRule as wrong:
-            raise ParseError([self.placed(wrong)], text=text, path=path) from None
+        wrong: list[WrongRule] = []
+        self.rules = _Reading(self, wrong).rules()
+        if wrong:
+            raise ParseError(in_order(map(self.placed, wrong)), text=text, path=path)
 
     def placed(self, wrong: WrongRule) -> Diagnostic:
         """Return the diagnostic of a mistake at its place in the text."""
@@ -117,27 +119,46 @@ def is_rule_file(text: str) -> bool:
 
 
 class _Reading:
-    """Reads the rules of a file."""
+    """Reads the rules of a file; mistakes are appended to `wrong`: the first one in each function."""
 
-    def __init__(self, file: RuleFile) -> None:
+    def __init__(self, file: RuleFile, wrong: list[WrongRule]) -> None:
         self._file = file
+        self._wrong = wrong
         self._read = file.read
         self._functions = file.graph.functions
         self._shared: dict[str, str] = {}
 
     def rules(self) -> list[RewriteRule]:
-        self._head()
+        with self._noted():
+            self._head()
+        return [] if self._wrong else self._read_functions()
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        """Note a mistake, and go on after it."""
+        try:
+            yield
+        except WrongRule as wrong:
+            self._wrong.append(wrong)
+
+    def _read_functions(self) -> list[RewriteRule]:
         prefixes = {name: prefix for name in self._in_order for prefix in (FIND, ADVISE) if name.startswith(prefix)}
         rules = {name.removeprefix(prefix): name for name, prefix in prefixes.items()}
         if len(rules) < len(prefixes):
             twice = next(name for name, prefix in prefixes.items() if rules[name.removeprefix(prefix)] != name)
             other = named(rules[twice.removeprefix(prefixes[twice])])
-            raise WrongRule(f"{named(twice)} and {other} have one name: rename one of them", ("functions", Key(twice)))
+            message = f"{named(twice)} and {other} have one name: rename one of them"
+            self._wrong.append(WrongRule(message, ("functions", Key(twice))))
         for name in self._functions:
-            self._known(name, rules)
-        if not rules:
-            raise WrongRule("the file has no rule: begin the name of a function to find with `find_`", ())
-        return [self._rule(name, self._functions[function], rules) for name, function in rules.items()]
+            with self._noted():
+                self._known(name, rules)
+        if not rules and not self._wrong:
+            self._wrong.append(WrongRule("the file has no rule: begin the name of a function to find with `find_`", ()))
+        found = []
+        for name, function in rules.items():
+            with self._noted():
+                found.append(self._rule(name, self._functions[function], rules))
+        return found
 
     @cached_property
     def _in_order(self) -> list[str]:
@@ -238,6 +259,9 @@ class _Reading:
                 raise WrongRule(message, (*path, "inputs", index))
         for key in computed:
             self._require(key, tuple(value.name for value in function.inputs), self._at(path, key))
+        for place, part in function.parts():
+            if isinstance(part, Op) and part.type != "const":
+                require_known(part, place, function.own_opset)
         if function.undefined:
             message = f"{named(next(iter(function.undefined)))} is neither an input of {named(function.name)} nor made"
             raise WrongRule(f"{message} in it: add it to the inputs", path)
