@@ -680,6 +680,16 @@ program(1.3)
 """
 
 
+OWN_RULE = """\
+program(1.3)[rules = "1"]
+{
+    func find_own(x)[where = "rank(x) == 1"] {
+            y = softplus(x);
+        } -> (y);
+}
+"""
+
+
 async def test_a_rule_file_is_checked_as_one(client: LanguageClient) -> None:
     rules = """\
 program(1.3)[rules = "1"]
@@ -726,6 +736,9 @@ async def test_the_settings_of_a_project_count(client: LanguageClient, tmp_path:
     wrong = TINY_DRAFT
     assert await codes("g.mil", "") == ["MIL712"]
     assert await codes("h.mil", 'advisories = "usual"') == ["MIL881", "MIL712"]
+    (tmp_path / "own.mil").write_text(OWN_RULE, encoding="utf-8")
+    assert await codes("i.mil", 'rules = ["own.mil"]') == ["MIL874", "MIL712"]
+    assert await codes("j.mil", 'rules = ["own.mil"]\nadvisories = "usual"') == ["MIL881", "MIL874", "MIL712"]
     wrong = PROGRAM.replace("y = half", "y = haIf")
     document = OpenDocument(client, wrong, (tmp_path / "f.mil").as_uri())
     settings.write_text("[tool.miltext]\n\nignroe = []\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -17,3 +17,11 @@ Further: TypeAlias = "Callable[[Program, Path | None], list[Finding]]"
 def further_findings(also: Further | None, program: Program | None, folder: Path | None) -> list[Finding]:
     """Return the findings of a further check; none without a check or a Program."""
     return [] if also is None or program is None else also(program, folder)
+
+
+def joined(several: Iterable[Further | None]) -> Further | None:
+    """Return one check for several; None for none."""
+    checks = [each for each in several if each is not None]
+    if not checks:
+        return None
+    return lambda program, folder: [found for check in checks for found in check(program, folder)]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from miltext.advisories.requested import requested
 from miltext.cli.habits import place_of
 from miltext.cli.streams import existing, fail, whole_model
 from miltext.diagnostics import MiltextError, codes
 from miltext.files.writing import MODEL_FOLDERS
-from miltext.settings.settings import OFF
 
 if TYPE_CHECKING:
     from miltext.checking.further import Further
@@ -68,13 +68,8 @@ class Rules(NamedTuple):
         return self.settings_of(name).unsafe_fixes if self.unsafe is None else self.unsafe
 
     def further(self, name: str) -> Further | None:
-        """Return the check for the advisories that are chosen for a file; None for none."""
-        choice = self.settings_of(name).advisories if self.advisories is None else self.advisories
-        if choice == OFF:
-            return None
-        from miltext.advisories.advising import further
-
-        return further(choice)
+        """Return the check for advisories and matches of rules that are chosen for a file; None for none."""
+        return requested(self.settings_of(name), self.advisories)
 
 
 class Input(NamedTuple):

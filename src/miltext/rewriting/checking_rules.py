@@ -19,7 +19,6 @@ def rule_findings(text: str | None, path: str | None = None) -> list[Diagnostic]
     from miltext.checking.verifier import check_text, errors_in
     from miltext.diagnostics import ParseError
     from miltext.rewriting.rule_files import RuleFile, is_rule_file
-    from miltext.rewriting.trying import function_alone
 
     if not is_rule_file(text):
         return None
@@ -28,5 +27,5 @@ def rule_findings(text: str | None, path: str | None = None) -> list[Diagnostic]
     except ParseError as failure:
         return failure.diagnostics
     names = dict.fromkeys(name for rule in file.rules for name in (*rule.examples, *rule.keeps))
-    found = (each for name in names for each in check_text(function_alone(file, name), path).diagnostics)
+    found = (each for name in names for each in check_text(file.alone(name), path).diagnostics)
     return in_order(errors_in(found))

@@ -123,7 +123,7 @@ def with_examples(rules: Iterable[AnyRule]) -> list[AnyRule]:
 
 def _refused(rule: GraphPass, lacks: str) -> MiltextError:
     kind, given = ("rule in Python", rule.file.path) if isinstance(rule, PythonRule) else ("pass", rule.name)
-    message = f"{named(rule.name)} is a {kind}, which has {lacks}"
+    message = f"`{rule.name}` is a {kind}, which has {lacks}"
     note = Note(f"`miltext rewrite {given} MODEL --dry-run` shows its sites")
     return MiltextError([error(codes.UNKNOWN_SITE, message, None, note)])
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic, Span
     from miltext.ir.functions import Function
     from miltext.parsing.recovery import Recovered
+    from miltext.syntax.tree import Node
 
 VERSION = "1"
 """The version of rule files, which the attribute `rules` of the file states."""
@@ -106,10 +107,31 @@ class RuleFile:
         """Return the diagnostic of a mistake at its place in the text."""
         return error(codes.WRONG_RULE, str(wrong), self.span(wrong.path))
 
+    def alone(self, name: str) -> str:
+        """Return the text with blanks in place of all functions but one, and of the attributes of the file."""
+        root, text = written_tree(self.read), self.text
+        for part in (*root.children, *functions(root)):
+            is_other = part.name == "function" and name_in(part) != name
+            if is_other or part.name in ("attributes", "SEMICOLON"):
+                text = _blanked(text, part)
+        return text
+
     def span(self, path: Path) -> Span:
         """Return the place of a path of the Program in the text."""
         assert self.read.root is not None, "a Program was read from it"
         return self.read.written(find(self.read.root, path).span)
+
+
+def written_tree(read: Recovered) -> Node:
+    """Return the tree of a text as it is written."""
+    root = read.written_root or read.root
+    assert root is not None, "a Program was read from it"
+    return root
+
+
+def _blanked(text: str, part: Node) -> str:
+    blank = "".join(char if char in "\r\n" else " " for char in text[part.start : part.end])
+    return text[: part.start] + blank + text[part.end :]
 
 
 def is_rule_file(text: str) -> bool:

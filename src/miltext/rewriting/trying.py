@@ -17,6 +17,7 @@ from miltext.parsing.recovery import recover
 from miltext.rewriting.operands import ConstantContents
 from miltext.rewriting.passes import GraphPass
 from miltext.rewriting.planning import Rewriter
+from miltext.rewriting.rule_files import written_tree
 from miltext.rewriting.verifying import (
     Verifying,
     given_note,
@@ -29,10 +30,8 @@ from miltext.syntax.phrases import functions, name_in, output_list, outputs
 from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
-    from miltext.parsing.recovery import Recovered
     from miltext.rewriting.passes import AnyRule
     from miltext.rewriting.proving import Proof
-    from miltext.rewriting.rule_files import RuleFile
     from miltext.schema.proto import Program
     from miltext.syntax.tree import Node
 
@@ -179,39 +178,14 @@ def _text(rule: AnyRule, name: str) -> str:
     """Return the text of an example or a program to keep."""
     if isinstance(rule, GraphPass):
         return {**rule.examples, **rule.keeps}[name]
-    return function_alone(rule.file, name)
+    return rule.file.alone(name)
 
 
 def _functions(rule: AnyRule, name: str, text: str) -> list[Node]:
     """Return the functions of an example or a program to keep, with their places in its text."""
     if not isinstance(rule, GraphPass):
-        return [each for each in functions(_root(rule.file.read)) if name_in(each) == name]
-    return [*functions(_root(recover(text, keep=True)))]
-
-
-def function_alone(file: RuleFile, name: str) -> str:
-    """Return the text of a file with blanks in place of all functions but one, and of the attributes of the file."""
-    root = _root(file.read)
-    text = file.text
-    for part in root.children:
-        is_other = part.name == "function" and name_in(part) != name
-        if is_other or part.name in ("attributes", "SEMICOLON"):
-            text = _blanked(text, part)
-    for function in functions(root):
-        if name_in(function) != name:
-            text = _blanked(text, function)
-    return text
-
-
-def _blanked(text: str, part: Node) -> str:
-    blank = "".join(char if char in "\r\n" else " " for char in text[part.start : part.end])
-    return text[: part.start] + blank + text[part.end :]
-
-
-def _root(read: Recovered) -> Node:
-    root = read.written_root or read.root
-    assert root is not None, "a Program was read from it"
-    return root
+        return [each for each in functions(written_tree(rule.file.read)) if name_in(each) == name]
+    return [*functions(written_tree(recover(text, keep=True)))]
 
 
 def _variants(rule: AnyRule, name: str, alone: str) -> Iterator[_Variant]:
