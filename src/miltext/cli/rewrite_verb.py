@@ -42,10 +42,14 @@ Examples:
   miltext rewrite rules.mil Model.mlpackage -o New.mlpackage --verify
   miltext rewrite softmax Model.mlpackage --dry-run --format json
   miltext rewrite --test rules.mil                               # prove the rules themselves
+  miltext rewrite rules.py Model.mlpackage --dry-run             # rules in Python: runs their code
 \b
 Exit status: 0 all is well, sites or not; 1 a rule or the model is wrong, or a proof failed, and
 nothing is written; 2 usage, files.
 """
+
+PASS = "pass"
+"""The word for a pass in place of the name of a file."""
 
 
 @click.command("rewrite", epilog=EPILOG)
@@ -83,9 +87,10 @@ def command(
 ) -> None:
     """Write MODEL with each match of a rule's pattern replaced, until no rule applies.
 
-    RULES are rule files, which are MIL drafts, and names of packaged rules, files of rules or passes. Names,
-    description and weights are kept as in every edit; unused weights go. Each site is shown with the operations that
-    went and came, or with the reason why it stays: an inner value with another use, a condition, a type.
+    RULES are rule files, which are MIL drafts, or Python (.py), whose code is run, and names of packaged rules, files
+    of rules or passes. Names, description and weights are kept as in every edit; unused weights go. Each site is shown
+    with the operations that went and came, or with the reason why it stays: an inner value with another use, a
+    condition, a type.
     docs/rewrite.md teaches rules.
     """
     if is_list or is_test:
@@ -143,7 +148,7 @@ def _record(rule: AnyRule) -> Record:
 
     return {
         "name": rule.name,
-        "file": None if isinstance(rule, GraphPass) else rule.file.path,
+        "file": None if (place := _place(rule)) == PASS else place,
         "purpose": rule.purpose,
         "source": rule.source,
         "exactness": str(rule.exactness),
@@ -153,22 +158,27 @@ def _record(rule: AnyRule) -> Record:
 
 
 def _listed(rule: AnyRule) -> str:
-    from miltext.rewriting.passes import GraphPass
-
     facts = {"purpose": rule.purpose, "exactness": str(rule.exactness), "for": rule.systems, "source": rule.source}
     lines = [f"  {key}: {value}\n" for key, value in facts.items() if value]
-    place = "pass" if isinstance(rule, GraphPass) else rule.file.path or "text"
-    return f"{rule.name} ({place})\n{''.join(lines)}"
+    return f"{rule.name} ({_place(rule) or 'text'})\n{''.join(lines)}"
+
+
+def _place(rule: AnyRule) -> str | None:
+    """Return the name of the file of a rule, None for a text, and PASS for a pass."""
+    from miltext.rewriting.packaged import file_of
+
+    file = file_of(rule)
+    return PASS if file is None else file.path
 
 
 def _test(words: Sequence[str]) -> None:
     """Test rules, and end with status 1 if one fails."""
-    from miltext.rewriting.packaged import patterns, replacing, rules_of
+    from miltext.rewriting.packaged import replacing, rules_of, with_examples
     from miltext.rewriting.trying import try_rule
 
     if not words:
         raise click.UsageError("name the rules to test: a rule file, or a packaged rule")
-    tests = [try_rule(rule) for rule in patterns(replacing(rules_of(words)))]
+    tests = [try_rule(rule) for rule in with_examples(replacing(rules_of(words, run=True)))]
     if asks_json():
         write_json({"tests": [_test_record(test) for test in tests]})
     else:

@@ -109,6 +109,8 @@ class Rewriting:
 
 
 def _line(site: PlannedSite) -> str:
+    if not site.removed and not site.made:
+        return f"{_place(site)}: {site.rule} replaced: edited in place"
     return f"{_place(site)}: {site.rule} replaced: {_spelled(site.removed)} -> {_spelled(site.made)}"
 
 

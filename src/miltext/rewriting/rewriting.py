@@ -14,7 +14,7 @@ from miltext.building.choices import BuildChoices, WriteOptions
 from miltext.building.given_weights import given_folder
 from miltext.checking.moved_texts import require_arrays
 from miltext.containers.sources import Source, model_of
-from miltext.diagnostics import MiltextError, Note, codes, error
+from miltext.diagnostics import MiltextError, codes, error
 from miltext.drafting.building import build_as_chosen
 from miltext.evaluation.subjects import opened
 from miltext.files.writing import WITH_DESCRIPTION, write_file
@@ -23,8 +23,9 @@ from miltext.models.outputs import check_kept, check_output
 from miltext.rewriting.operands import ConstantContents
 from miltext.rewriting.packaged import Rules, files_of, replacing, rules_of
 from miltext.rewriting.planning import Rewriter
+from miltext.rewriting.python_rules import PythonRule
 from miltext.rewriting.results import Rewriting
-from miltext.rewriting.verifying import Verifying, new_errors
+from miltext.rewriting.verifying import Verifying, require_interfaces, require_no_new_errors, written
 from miltext.rewriting.written_texts import filled_program, lost_comments, text_with_arrays
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.keywords import option, taking
@@ -68,7 +69,8 @@ def rewrite(request: _RewriteRequest) -> Rewriting:
 
     Args:
         source: MIL text, a path, a Program or a Model.
-        rules: The path or the text of a rule file, the name of a packaged file, rule or pass, or several of these.
+        rules: The path or the text of a rule file, the name of a packaged file, rule or pass, or several of these. A
+            path that ends with `.py` is a rule file in Python, whose code is run.
         output: An `.mlpackage`, `.mlmodel` or `.mlmodelc`, or a `.mil` for canonical text; None to write nothing.
         only: The sites to replace: names of values, or `FUNCTION/VALUE`.  [all]
         limit: The most replacements.
@@ -89,10 +91,10 @@ def rewrite(request: _RewriteRequest) -> Rewriting:
     Example:
         done = miltext.rewrite("Model.mlpackage", ["softmax", "casts"], "Out.mlpackage")
     """
-    rules = replacing(rules_of(request.rules))
+    rules = replacing(rules_of(request.rules, run=True))
     if request.output is not None:
         check_kept(Path(request.output), files_of(request.rules))
-    plan = RewritePlan(rules, _names(request.only), request.limit, request.verify)
+    plan = RewritePlan(rules, _names(request.only), request.limit, request.verify, request.check)
     return carried_out(plan, request.source, request.output, request)
 
 
@@ -133,6 +135,7 @@ class RewritePlan:
     only: tuple[str, ...] = ()
     limit: int | None = None
     verify: bool = False
+    check: bool = True
 
     def of_source(self, source: Model, weights: GivenWeights | None) -> Rewriting:
         """Rewrite the program of a source without writing it."""
@@ -166,7 +169,11 @@ class RewritePlan:
             )
             rewriter.run()
             self._require_sites(rewriter)
-            made = Rewriting(graph.program(), rewriter.sites, (before, _count(graph)))
+            after = written(graph)
+            if self.check and rewriter.replaced and any(isinstance(each, PythonRule) for each in self.rules):
+                require_interfaces(program, after)
+                require_no_new_errors(program, after)
+            made = Rewriting(after, rewriter.sites, (before, _count(graph)))
             made.verified = verifying.kinds if verifying else None
             made.weights = rewriter.weighing.before, rewriter.weighing.now
             made.went = dict(rewriter.weighing.went)
@@ -202,17 +209,9 @@ def _write_text(plan: RewritePlan, source: Model, output: Path, options: WriteOp
     folder = given_folder(source, options.weights, program)
     made = plan.run(program, ConstantContents(folder, arrays, stores=False))
     if options.check:
-        _refuse_new_errors(before, made.program)
+        require_no_new_errors(before, made.program)
     text = text_with_arrays(made.program, arrays)
     require_arrays(text, output, source.name, source.model_path)
     write_file(output, [text.encode()], replace=options.force)
     made.warnings += lost_comments(source)
     return made
-
-
-def _refuse_new_errors(before: Program, after: Program) -> None:
-    """Raise MiltextError for errors that a program did not have before."""
-    note = Note("nothing is written; correct the rule")
-    new = [error(each.code, each.message, None, note) for each in new_errors(before, after)]
-    if new:
-        raise MiltextError(new)

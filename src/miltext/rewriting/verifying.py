@@ -8,10 +8,14 @@ from miltext.checking.findings import named
 from miltext.checking.programs import findings_in
 from miltext.diagnostics import MiltextError, Note, codes, error
 from miltext.ir.graph import Graph
+from miltext.ir.parts import GraphError
 from miltext.rewriting.operands import ConstantContents
+from miltext.rewriting.passes import UNWRITTEN
 from miltext.rewriting.planning import Rewriter
 from miltext.rewriting.proving import prove
+from miltext.rewriting.python_rules import PythonRule
 from miltext.rewriting.site_programs import FUNCTION, site_program
+from miltext.schema.function_io import interfaces
 
 if TYPE_CHECKING:
     from miltext.checking.findings import Finding
@@ -45,6 +49,7 @@ class Verifying:
             return
         proof = self._proof(site, program)
         if proof is None:
+            _require_refusal(site)
             return
         self.inputs += proof.inputs
         if not proof.is_proven and not proof.is_void:
@@ -62,7 +67,16 @@ class Verifying:
         rewriter.run()
         if not rewriter.replaced:
             return None
-        return prove_rule(site.rule, program, graph.program(), FUNCTION)
+        return prove_rule(site.rule, program, written(graph), FUNCTION)
+
+
+def _require_refusal(site: AnySite) -> None:
+    """Raise MiltextError (MIL872) for a site of a rule in Python that is none for its operations alone."""
+    if isinstance(site.rule, PythonRule):
+        value = named(site.root.outputs[0].name)
+        message = f"the rule {named(site.rule.name)} cannot be proven at {value}: it leaves the operations of the site"
+        note = Note("list all operations that the rule looks at in `others` of the site")
+        raise MiltextError([error(codes.UNPROVEN_RULE, f"{message} alone as they are", None, note)])
 
 
 def prove_rule(rule: AnyRule, before: Program, after: Program, function: str) -> Proof:
@@ -75,6 +89,33 @@ def new_errors(before: Program, after: Program) -> list[Finding]:
     old = {(each.code, each.message) for each in findings_in(before)}
     found = (each for each in findings_in(after) if each.severity == "error")
     return [each for each in found if (each.code, each.message) not in old]
+
+
+def written(graph: Graph) -> Program:
+    """Return the Program of a rewritten graph. Raise MiltextError (MIL870) for one that contradicts itself."""
+    try:
+        return graph.program()
+    except GraphError as failure:
+        raise MiltextError(
+            [error(codes.WRONG_RULE, f"a rule leaves a wrong graph: {failure}", None, UNWRITTEN)]
+        ) from None
+
+
+def require_no_new_errors(before: Program, after: Program) -> None:
+    """Raise MiltextError for errors that a program did not have before."""
+    new = [error(each.code, each.message, None, UNWRITTEN) for each in new_errors(before, after)]
+    if new:
+        raise MiltextError(new)
+
+
+def require_interfaces(before: Program, after: Program) -> None:
+    """Raise MiltextError (MIL870) if a function has other inputs, states or outputs than before."""
+    old, new = interfaces(before), interfaces(after)
+    for name in sorted({*old, *new}):
+        sides = [[[*side.items()] for side in each[name]] if name in each else None for each in (old, new)]
+        if sides[0] != sides[1]:
+            message = f"a rule changes names or types of the inputs and outputs of {named(name)}, which must stay"
+            raise MiltextError([error(codes.WRONG_RULE, message, None, UNWRITTEN)])
 
 
 def given_note(proof: Proof) -> list[Note]:
