@@ -41,7 +41,7 @@ from miltext.coreml import from_pymil, to_pymil
 from miltext.generation.options import Options
 from miltext.generation.programs import generate
 from miltext.rewriting.exactness import Exactness
-from miltext.rewriting.inputs import proving_inputs
+from miltext.rewriting.inputs import InputDrawer
 from miltext.schema.tensors import tensor_form
 from miltext.schema.types import TensorType, spelled
 from miltext.syntax.programs import own_copy
@@ -261,7 +261,7 @@ class _Runs:
         self._wanted: list[Mapping[str, Any]] = []
         closed = {name: _closed(each) for name, each in evaluator.inputs.items()}
         with contextlib.suppress(Exception):  # of inputs that are no tensors
-            fitting += islice(proving_inputs(closed, None), most)
+            fitting += islice(InputDrawer(closed).inputs(), most)
         began = time.monotonic()
         for inputs in fitting:
             if time.monotonic() - began > PATIENCE:

@@ -141,7 +141,7 @@ class _Trial:
     def _judge(self, proof: Proof) -> None:
         self._made.inputs += proof.inputs
         if not proof.is_proven and not (proof.is_void and self.change):
-            self.fail(proof.failure, tuple(each.message for each in given_note(proof)))
+            self.fail(proof.failure, tuple(each.message for each in given_note(proof.given)))
 
 
 def _reason(rule: RewriteRule, program: Program) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from miltext.checking.findings import named
 from miltext.checking.programs import findings_in
 from miltext.diagnostics import MiltextError, Note, codes, error
@@ -15,6 +17,7 @@ from miltext.rewriting.site_programs import FUNCTION, site_program
 
 if TYPE_CHECKING:
     from miltext.checking.findings import Finding
+    from miltext.evaluation.carried import Named
     from miltext.rewriting.passes import AnyRule
     from miltext.rewriting.proving import Proof
     from miltext.rewriting.sites import AnySite
@@ -50,7 +53,7 @@ class Verifying:
         if not proof.is_proven and not proof.is_void:
             value = named(site.root.outputs[0].name)
             message = f"the rule {named(site.rule.name)} is not as exact as declared at {value}: {proof.failure}"
-            raise MiltextError([error(codes.UNPROVEN_RULE, message, None, *given_note(proof))])
+            raise MiltextError([error(codes.UNPROVEN_RULE, message, None, *given_note(proof.given))])
         self._known.add(kind)
 
     def _proof(self, site: AnySite, program: Program) -> Proof | None:
@@ -76,9 +79,9 @@ def new_errors(before: Program, after: Program) -> list[Finding]:
     return [each for each in found if (each.code, each.message) not in old]
 
 
-def given_note(proof: Proof) -> list[Note]:
+def given_note(given: Named) -> list[Note]:
     """Return a note with the inputs of a failed proof, if there are any."""
-    listed = [f"`{name}` = {_shown(array.reshape(-1).tolist())}" for name, array in proof.given.items()]
+    listed = [f"`{name}` = {_shown(np.asarray(array).reshape(-1).tolist())}" for name, array in given.items()]
     return [Note(f"the input is {', '.join(listed)}")] if listed else []
 
 
