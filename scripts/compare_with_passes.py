@@ -102,7 +102,7 @@ def main(sources: Sequence[str], generated: int, most: int, every: int, largest:
     is_wrong = False
     for source in sources or ("corpus", "golden", "ops", "torch", "generated"):
         row = Row(source)
-        for name, model, given in islice(_subjects(source, generated), 0, None, every):
+        for name, model, given in islice(subjects(source, generated), 0, None, every):
             outcome = _outcome(model, given, most, largest)
             row.add(outcome)
             if isinstance(outcome, str):
@@ -154,7 +154,7 @@ class Row:
 # ---- programs
 
 
-def _subjects(source: str, generated: int) -> Iterator[tuple[str, Model, list[Inputs]]]:
+def subjects(source: str, generated: int) -> Iterator[tuple[str, Model, list[Inputs]]]:
     """Yield programs with their names, and inputs that are known to suit them."""
     if source == "generated":
         for seed in range(generated):

@@ -6,7 +6,7 @@ Of the programs with one other token, any may be rewritten, but then the result 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -58,7 +58,7 @@ class RuleTest:
     failures: list[RuleFailure] = field(default_factory=list)
 
 
-class _Variant(NamedTuple):
+class Variant(NamedTuple):
     """A text of a function, and its change in words."""
 
     text: str
@@ -93,7 +93,7 @@ def _try_function(made: RuleTest, rule: RewriteRule, name: str) -> None:
     is_changed = trial.run(before, is_whole=True)
     if is_changed is not None and is_changed != is_example:
         trial.fail(f"the rule does not change it{_reason(rule, before)}" if is_example else "the rule changes it")
-    for variant in _variants(rule.file, name, alone):
+    for variant in variants(rule.file, name, alone):
         program = _program(variant.text, None)
         if not isinstance(program, str):
             made.changed += 1
@@ -187,16 +187,16 @@ def _root(file: RuleFile) -> Node:
     return root
 
 
-def _variants(file: RuleFile, name: str, alone: str) -> Iterator[_Variant]:
+def variants(file: RuleFile, name: str, alone: str, numbers: Sequence[str] = NUMBERS) -> Iterator[Variant]:
     """Yield the texts that differ from a function in one token, in one further output, or in a data type."""
     function = next(each for each in functions(_root(file)) if name_in(each) == name)
     found = [each for each in walk(function) if each.token is not None]
     for token in found:
-        others = NUMBERS if token.name == "NUMBER" else [TRUTHS[token.token or ""]] if token.name == "BOOL" else ()
+        others = numbers if token.name == "NUMBER" else [TRUTHS[token.token or ""]] if token.name == "BOOL" else ()
         for other in others:
             if other != token.token:
                 text = alone[: token.start] + other + alone[token.end :]
-                yield _Variant(text, f"`{other}` in place of `{token.token}` at {token.start}")
+                yield Variant(text, f"`{other}` in place of `{token.token}` at {token.start}")
     yield from _with_outputs(function, alone)
     for dtype, other in DTYPES.items():
         words = [each for each in found if (each.token or "").strip('"') == dtype]
@@ -204,14 +204,14 @@ def _variants(file: RuleFile, name: str, alone: str) -> Iterator[_Variant]:
         for token in reversed(words):
             text = text[: token.start] + (token.token or "").replace(dtype, other) + text[token.end :]
         if words:
-            yield _Variant(text, f"`{other}` in place of `{dtype}`")
+            yield Variant(text, f"`{other}` in place of `{dtype}`")
 
 
-def _with_outputs(function: Node, alone: str) -> Iterator[_Variant]:
+def _with_outputs(function: Node, alone: str) -> Iterator[Variant]:
     """Yield the texts that return one inner value more."""
     blocks = [each for each in walk(function) if each.name == "block"]
     place = output_list(blocks[0]).end - 1
     for operation in (each for each in walk(function) if each.name == "operation"):
         for each in outputs(operation):
             if name := name_in(each):
-                yield _Variant(f"{alone[:place]}, {name}{alone[place:]}", f"`{name}` is also an output")
+                yield Variant(f"{alone[:place]}, {name}{alone[place:]}", f"`{name}` is also an output")
