@@ -13,12 +13,13 @@ oracle. The script prints counts, and a line for each fault, and exits with 1 if
 from __future__ import annotations
 
 import logging
+import math
 import random
 import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from miltext.ir.parts import Operand
     from miltext.models.model import Model
     from miltext.rewriting.passes import AnyRule
+    from miltext.rewriting.sites import AnySite
 
 MORE_NUMBERS = (*NUMBERS, "3", "-0.0", "-2", "1e-7", "65504.0")
 """The numbers that replace a number of a planted function."""
@@ -121,7 +123,7 @@ class Sums:
 @click.option("--programs", default=200, show_default=True, help="How many programs are generated.")
 @click.option("--seed", default=0, show_default=True, help="The first seed.")
 @click.option("--rule", "names", multiple=True, help="Plant only matches of this rule; may be repeated.")
-@click.option("--largest", default=1500, show_default=True, help="The most operations of a program that is computed.")
+@click.option("--largest", default=300_000, show_default=True, help="The most elements of what is computed.")
 def main(source: str, programs: int, seed: int, names: tuple[str, ...], largest: int) -> None:
     """Print the counts and the faults; exit with 1 if there are any."""
     warnings.simplefilter("ignore")
@@ -171,14 +173,14 @@ def _generated(sums: Sums, seed: int, rules: Sequence[RewriteRule]) -> Faults:
         return []
     faults = [fault for each in planter.planted for fault in _kept_or_changed(sums, program, each)]
     rewritten = EXACT if seed % 2 else packaged()
-    return faults + _rewritten(sums, program, ConstantContents(None), rewritten, is_computed=True)
+    return faults + _rewritten(sums, program, ConstantContents(None), rewritten, math.inf)
 
 
 def _of_model(sums: Sums, model: Model, largest: int) -> Faults:
     """Rewrite the program of a model by all rules, and by the exact ones."""
     try:
         program = own_copy(program_of(model))
-        count = sum(not op.is_constant for op in Graph(program).walk())
+        Graph(program)
     except Exception as failure:  # noqa: BLE001  # whatever it is, it is no program
         sums.left_out[f"no program: {type(failure).__name__}"] += 1
         return []
@@ -186,9 +188,9 @@ def _of_model(sums: Sums, model: Model, largest: int) -> Faults:
         sums.left_out["errors of check"] += 1
         return []
     contents = ConstantContents(model.model_path)
-    faults = _rewritten(sums, program, contents, packaged(), is_computed=count <= largest)
-    again = Sums(whole=sums.whole, left_out=sums.left_out)  # the sites are counted
-    return faults + _rewritten(again, program, contents, EXACT, is_computed=count <= largest)
+    faults = _rewritten(sums, program, contents, packaged(), largest)
+    again = Sums(whole=sums.whole)  # its sites are counted
+    return faults + _rewritten(again, program, contents, EXACT, largest)
 
 
 # ---- planted functions
@@ -208,7 +210,7 @@ def _texts(rule: RewriteRule) -> list[tuple[str, str, str, str]]:
 
 
 def _resized(alone: str) -> Iterator[tuple[str, str]]:
-    """Yield texts with another size in all the inputs of a function, in which it stood, and in its literals."""
+    """Yield texts with another size in the inputs of a function, and the change in words."""
     start = alone.index("(", alone.index("func"))
     end = alone.index("{", start)
     head = alone[start:end]
@@ -523,11 +525,18 @@ def _kept_or_changed(sums: Sums, program: Program, planted: Planted) -> Faults:
 
 
 def _rewritten(
-    sums: Sums, program: Program, contents: ConstantContents, rules: Sequence[AnyRule], *, is_computed: bool
+    sums: Sums, program: Program, contents: ConstantContents, rules: Sequence[AnyRule], largest: float
 ) -> Faults:
     """Return the faults of a rewriting: of its sites, of the whole, of `check`, and of coremltools' loader."""
-    graph = Graph(program)
-    rewriter = Rewriter(graph, rules, contents, verify=Verifying(contents).require)
+    graph, verifying = Graph(program), Verifying(contents)
+
+    def require(site: AnySite) -> None:
+        if _elements(site.match.ops.values()) <= largest:
+            verifying.require(site)
+        else:
+            sums.left_out["a site is too large to be computed"] += 1
+
+    rewriter = Rewriter(graph, rules, contents, verify=require)
     try:
         rewriter.run()
     except MiltextError as failure:
@@ -537,7 +546,7 @@ def _rewritten(
         return []
     after = graph.program()
     faults = [f"check: {each.message}" for each in new_errors(program, after)]
-    if is_computed:
+    if _elements(Graph(program).walk()) <= largest:
         faults += _whole(sums, program, after, contents, rules, rewriter.replaced)
     if not _loads(after) and _loads(program):
         faults.append(f"coremltools does not load it: {sorted({each.rule for each in rewriter.replaced})}")
@@ -566,6 +575,13 @@ def _whole(
         if each.reason:
             sums.left_out[f"not computed: {re.sub('`[^`]*`', '...', each.reason)[:70]}"] += 1
     return []
+
+
+def _elements(ops: Iterable[Op]) -> int:
+    """Return the number of elements of all values of operations."""
+    values = {value for op in ops for value in (*op.operands, *op.outputs)}
+    shapes = [value.type.shape for value in values if isinstance(value.type, TensorType)]
+    return sum(math.prod(size or 1 for size in shape) for shape in shapes)
 
 
 def _loads(program: Program) -> bool:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 SEEDS = 4
 """The number of random inputs of each kind."""
 
+ENOUGH = 1000
+"""The number of elements that are enough for one random input of each kind: edges stand in it many times."""
+
 SCALES = (1.0, 1e-3, 30.0)
 """The factors of random inputs."""
 
@@ -62,11 +65,15 @@ class InputDrawer:
     features: Mapping[str, Feature] | None = None
     integers: bool = False
 
-    def inputs(self, seeds: int = SEEDS) -> Iterator[dict[str, Array]]:
-        """Yield all inputs of a proof; those of a function without inputs once."""
-        for seed in range(seeds if self.types else 1):
+    def inputs(self) -> Iterator[dict[str, Array]]:
+        """Yield all inputs of a proof."""
+        for seed in range(SEEDS if self._are_small() else 1):
             yield from self.random(seed)
             yield from self.edges(seed)
+
+    def _are_small(self) -> bool:
+        """Return whether there are inputs, of few elements."""
+        return bool(self.types) and min(each.size for each in self._drawn(0).values()) < ENOUGH
 
     def random(self, seed: int) -> Iterator[dict[str, Array]]:
         """Yield random inputs of several scales; those of a function without inputs once."""

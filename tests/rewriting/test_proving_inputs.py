@@ -13,7 +13,7 @@ FLOATS = TensorType("fp16", (3, 40))
 
 
 def test_inputs_are_drawn_with_edges_of_their_types() -> None:
-    drawn = [*InputDrawer({"x": FLOATS, "n": TensorType("int16", (64,))}, integers=True).inputs()]
+    drawn = [*InputDrawer({"x": FLOATS, "n": TensorType("int16", (64, 4))}, integers=True).inputs()]
     assert len(drawn) == 40
     floats, whole = (np.concatenate([each[name].reshape(-1) for each in drawn]) for name in "xn")
     assert np.isnan(floats).any()
@@ -21,6 +21,10 @@ def test_inputs_are_drawn_with_edges_of_their_types() -> None:
     assert {32767, -32768, 0, -1} <= {*whole.tolist()}
     assert {each["x"].dtype for each in drawn} == {np.dtype(np.float16)}
     assert {each["n"].dtype for each in drawn} == {np.dtype(np.int16)}
+
+
+def test_large_inputs_are_drawn_once() -> None:
+    assert len([*InputDrawer({"x": TensorType("fp16", (10, 100))}).inputs()]) == 10
 
 
 def test_a_domain_bounds_all_numbers() -> None:
