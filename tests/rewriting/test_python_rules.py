@@ -454,6 +454,30 @@ def test_a_replacement_that_is_not_exact(file: Path) -> None:
     assert types(rewritten(file, wrong, RELU)) == ["abs"]
 
 
+SPOIL = """
+
+def spoil(graph):
+    for op in graph.walk():
+        if op.type == "exp" and op.operand("x").maker:
+            op.set_input("x", op.operand("x").maker.operand("x"))
+"""
+
+
+def test_all_functions_are_proven_after_a_rule_in_python(file: Path) -> None:
+    bodies = {"main": "relu(relu(x))", "other": "exp(relu(x))"}
+    text = "".join(
+        f"func {name}<ios17>(tensor<fp16, [2, 4]> x) {{ y = {body}; }} -> (y);" for name, body in bodies.items()
+    )
+    file.write_text(TWICE, encoding="utf-8")
+    made = miltext.rewrite(f"program(1.3) {{ {text} }}", file, verify=True)
+    assert [each.function for each in made.replaced] == ["main"]
+    assert [(each.function, each.is_equal) for each in made.functions or ()] == [("main", True), ("other", True)]
+    wrong = TWICE.replace("lambda op=op, maker=maker: cut(op, maker)", "lambda: (cut(op, maker), spoil(graph))")
+    file.write_text(f"{wrong}{SPOIL}", encoding="utf-8")
+    with pytest.raises(miltext.MiltextError, match=r"MIL872.*changes the function `other`"):
+        miltext.rewrite(f"program(1.3) {{ {text} }}", file, verify=True)
+
+
 def test_a_file_with_a_dataclass_and_a_helper(file: Path) -> None:
     text = f"""from __future__ import annotations
 

@@ -12,6 +12,7 @@ import click
 from miltext.building.choices import WriteOptions
 from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.declared import declared
+from miltext.cli.given_inputs import verify_options, verifying_inputs
 from miltext.cli.habits import quiet
 from miltext.cli.progress import Progress
 from miltext.cli.streams import (
@@ -65,7 +66,7 @@ PASS = "pass"
 @click.option("--dry-run", is_flag=True, help="Write nothing: show what would be replaced.")
 @click.option("--only", "sites", multiple=True, metavar="VALUE", help="Replace only this site; may be repeated.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Make N replacements at most.")
-@click.option("--verify", is_flag=True, help="Prove each different replacement; write nothing if a proof fails.")
+@verify_options
 @click.option("--list", "is_list", is_flag=True, help="List the packaged rules and passes, or those of RULES.")
 @click.option("--test", "is_test", is_flag=True, help="Prove RULES on their examples and on programs near to these.")
 @nested_option()
@@ -79,6 +80,7 @@ def command(
     sites: tuple[str, ...],
     limit: int | None,
     verify: bool,
+    archive: str | None,
     is_list: bool,
     is_test: bool,
     nested: str | None,
@@ -94,7 +96,7 @@ def command(
     docs/rewrite.md teaches rules.
     """
     if is_list or is_test:
-        _require_alone(is_list and is_test, output, dry_run, verify, sites, limit)
+        _require_alone(is_list and is_test, output, dry_run, verify or archive, sites, limit)
         _list(words) if is_list else _test(words)
         return
     if len(words) < 2:
@@ -102,7 +104,8 @@ def command(
     require_one_end(output, dry_run, "what would be replaced")
     *rules, model = words
     whole = open_whole(model)
-    own = {"only": sites, "limit": limit, "verify": verify, "weights": given_weights(weights), "model": nested}
+    own = {"only": sites, "limit": limit, "weights": given_weights(weights), "model": nested}
+    own |= {"verify": verify, "inputs": verifying_inputs(archive, verify=verify)}
     made, changes = _rewrite(whole, rules, output or None, **own, **choices)
     show(made.warnings, whole.text, whole.name)
     tell_written(output, changes, {**made.to_json(), "output": output or None})
@@ -110,7 +113,7 @@ def command(
         write_text("-", [made.to_text()])
 
 
-def _require_alone(both: bool, output: str, dry_run: bool, verify: bool, sites: Sequence[str], limit: object) -> None:
+def _require_alone(both: bool, output: str, dry_run: bool, verify: object, sites: Sequence[str], limit: object) -> None:
     """Raise UsageError for options of a rewriting beside `--list` or `--test`."""
     if both or output or dry_run or verify or sites or limit is not None:
         raise click.UsageError("--list and --test are about rules alone: leave the other options out")

@@ -14,6 +14,7 @@ from miltext.ir.parts import Op, Value, literal_of
 from miltext.printing.renaming import rename
 from miltext.rewriting.applying import kept_name, outputs_of, remove_unused
 from miltext.rewriting.passes import GraphPass, RuleSite, in_each_function
+from miltext.rewriting.random_operations import is_random
 from miltext.rewriting.weighing import contents_of
 from miltext.schema.tensors import tensor_form
 from miltext.schema.types import TensorType
@@ -60,11 +61,6 @@ def is_repeatable(op: Op) -> bool:
     if op.type not in RULES or is_random(op) or op.blocks or not op.outputs:
         return False
     return all(isinstance(value.type, TensorType) for value in (*op.operands, *op.outputs))
-
-
-def is_random(op: Op) -> bool:
-    """Return whether an operation draws random numbers."""
-    return op.type in RULES and "random" in RULES[op.type].forms
 
 
 def _is_worth(op: Op) -> bool:

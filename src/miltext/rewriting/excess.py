@@ -33,13 +33,13 @@ def _outside(kind: str, number: float, before: Array, after: Array) -> Array:
         return np.asarray(~is_equal | (np.signbit(before) != np.signbit(after)) & ~np.isnan(before))
     if kind == "ulp":
         are_numbers = ~np.isnan(before) & ~np.isnan(after)
-        return np.asarray(~is_equal & ~(are_numbers & (np.abs(_steps(before) - _steps(after)) <= number)))
+        return np.asarray(~is_equal & ~(are_numbers & (np.abs(steps(before) - steps(after)) <= number)))
     apart = np.abs(before.astype(np.float64) - after.astype(np.float64))
     limit = number * (np.abs(before.astype(np.float64)) if kind == "rtol" else 1.0)
     return np.asarray(~is_equal & ~(np.isfinite(before) & np.isfinite(after) & (apart <= limit)))
 
 
-def _steps(array: Array) -> Array:
+def steps(array: Array) -> Array:
     """Return the place of each float among all floats of its type: neighbours differ by 1, and both zeros are 0."""
     bits = array.view(_INTEGERS[array.dtype.itemsize]).astype(np.float64)
     least = -float(1 << 8 * array.dtype.itemsize - 1)

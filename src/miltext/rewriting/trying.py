@@ -6,7 +6,7 @@ Of the programs with one other token, any may be rewritten, but then the result 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -69,7 +69,7 @@ class RuleTest:
     failures: list[RuleFailure] = field(default_factory=list)
 
 
-class _Variant(NamedTuple):
+class Variant(NamedTuple):
     """A text of a function, and its change in words."""
 
     text: str
@@ -105,7 +105,7 @@ def _try_example(made: RuleTest, rule: AnyRule, name: str) -> None:
     is_changed = trial.run(before, is_whole=True)
     if is_changed is not None and is_changed != is_example:
         trial.fail(f"the rule does not change it{_reason(rule, before)}" if is_example else "the rule changes it")
-    for variant in _variants(rule, name, alone):
+    for variant in variants(rule, name, alone):
         program = _program(variant.text, None)
         if not isinstance(program, str):
             made.changed += 1
@@ -154,7 +154,7 @@ class _Trial:
     def _judge(self, proof: Proof) -> None:
         self._made.inputs += proof.inputs
         if not proof.is_proven and not (proof.is_void and self.change):
-            self.fail(proof.failure, tuple(each.message for each in given_note(proof)))
+            self.fail(proof.failure, tuple(each.message for each in given_note(proof.given)))
 
 
 def _reason(rule: AnyRule, program: Program) -> str:
@@ -195,16 +195,16 @@ def _functions(rule: AnyRule, name: str, text: str) -> list[Node]:
     return [*functions(written_tree(recover(text, keep=True)))]
 
 
-def _variants(rule: AnyRule, name: str, alone: str) -> Iterator[_Variant]:
+def variants(rule: AnyRule, name: str, alone: str, numbers: Sequence[str] = NUMBERS) -> Iterator[Variant]:
     """Yield the texts that differ from an example in one token, in one further output, or in a data type."""
     wholes = _functions(rule, name, alone)
     found = [each for function in wholes for each in walk(function) if each.token is not None]
     for token in found:
-        others = NUMBERS if token.name == "NUMBER" else [TRUTHS[token.token or ""]] if token.name == "BOOL" else ()
+        others = numbers if token.name == "NUMBER" else [TRUTHS[token.token or ""]] if token.name == "BOOL" else ()
         for other in others:
             if other != token.token:
                 text = alone[: token.start] + other + alone[token.end :]
-                yield _Variant(text, f"`{other}` in place of `{token.token}` at {token.start}")
+                yield Variant(text, f"`{other}` in place of `{token.token}` at {token.start}")
     for function in wholes:
         yield from _with_outputs(function, alone)
     for dtype, other in DTYPES.items():
@@ -213,14 +213,14 @@ def _variants(rule: AnyRule, name: str, alone: str) -> Iterator[_Variant]:
         for token in reversed(words):
             text = text[: token.start] + (token.token or "").replace(dtype, other) + text[token.end :]
         if words:
-            yield _Variant(text, f"`{other}` in place of `{dtype}`")
+            yield Variant(text, f"`{other}` in place of `{dtype}`")
 
 
-def _with_outputs(function: Node, alone: str) -> Iterator[_Variant]:
+def _with_outputs(function: Node, alone: str) -> Iterator[Variant]:
     """Yield the texts that return one inner value more."""
     blocks = [each for each in walk(function) if each.name == "block"]
     place = output_list(blocks[0]).end - 1
     for operation in (each for each in walk(function) if each.name == "operation"):
         for each in outputs(operation):
             if name := name_in(each):
-                yield _Variant(f"{alone[:place]}, {name}{alone[place:]}", f"`{name}` is also an output")
+                yield Variant(f"{alone[:place]}, {name}{alone[place:]}", f"`{name}` is also an output")

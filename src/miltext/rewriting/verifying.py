@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from miltext.checking.findings import named
 from miltext.checking.programs import findings_in
 from miltext.diagnostics import MiltextError, Note, codes, error
@@ -19,6 +21,7 @@ from miltext.schema.function_io import interfaces
 
 if TYPE_CHECKING:
     from miltext.checking.findings import Finding
+    from miltext.evaluation.carried import Named
     from miltext.rewriting.passes import AnyRule
     from miltext.rewriting.proving import Proof
     from miltext.rewriting.sites import AnySite
@@ -56,7 +59,7 @@ class Verifying:
             value = named(site.root.outputs[0].name)
             problem = "is not as exact as declared" if proof.has_result else "has no result"
             message = f"the rule `{site.rule.name}` {problem} at {value}: {proof.failure}"
-            raise MiltextError([error(codes.UNPROVEN_RULE, message, None, *given_note(proof))])
+            raise MiltextError([error(codes.UNPROVEN_RULE, message, None, *given_note(proof.given))])
         self._known.add(kind)
 
     def _proof(self, site: AnySite, program: Program) -> Proof | None:
@@ -118,9 +121,9 @@ def require_interfaces(before: Program, after: Program) -> None:
             raise MiltextError([error(codes.WRONG_RULE, message, None, UNWRITTEN)])
 
 
-def given_note(proof: Proof) -> list[Note]:
+def given_note(given: Named) -> list[Note]:
     """Return a note with the inputs of a failed proof, if there are any."""
-    listed = [f"`{name}` = {_shown(array.reshape(-1).tolist())}" for name, array in proof.given.items()]
+    listed = [f"`{name}` = {_shown(np.asarray(array).reshape(-1).tolist())}" for name, array in given.items()]
     return [Note(f"the input is {', '.join(listed)}")] if listed else []
 
 
