@@ -41,7 +41,7 @@ from miltext.coreml import from_pymil, to_pymil
 from miltext.generation.options import Options
 from miltext.generation.programs import generate
 from miltext.rewriting.exactness import Exactness
-from miltext.rewriting.inputs import proving_inputs
+from miltext.rewriting.inputs import InputDrawer
 from miltext.schema.tensors import tensor_form
 from miltext.schema.types import TensorType, spelled
 from miltext.syntax.programs import own_copy
@@ -102,7 +102,7 @@ def main(sources: Sequence[str], generated: int, most: int, every: int, largest:
     is_wrong = False
     for source in sources or ("corpus", "golden", "ops", "torch", "generated"):
         row = Row(source)
-        for name, model, given in islice(_subjects(source, generated), 0, None, every):
+        for name, model, given in islice(subjects(source, generated), 0, None, every):
             outcome = _outcome(model, given, most, largest)
             row.add(outcome)
             if isinstance(outcome, str):
@@ -154,7 +154,7 @@ class Row:
 # ---- programs
 
 
-def _subjects(source: str, generated: int) -> Iterator[tuple[str, Model, list[Inputs]]]:
+def subjects(source: str, generated: int) -> Iterator[tuple[str, Model, list[Inputs]]]:
     """Yield programs with their names, and inputs that are known to suit them."""
     if source == "generated":
         for seed in range(generated):
@@ -261,7 +261,7 @@ class _Runs:
         self._wanted: list[Mapping[str, Any]] = []
         closed = {name: _closed(each) for name, each in evaluator.inputs.items()}
         with contextlib.suppress(Exception):  # of inputs that are no tensors
-            fitting += islice(proving_inputs(closed, None), most)
+            fitting += islice(InputDrawer(closed).inputs(), most)
         began = time.monotonic()
         for inputs in fitting:
             if time.monotonic() - began > PATIENCE:

@@ -38,6 +38,7 @@ VALUES: dict[str, Schema] = {
         "additionalProperties": {"type": "array", "items": _CODE},
     },
     "`true` or `false`": {"type": "boolean"},
+    "a list of rules": {"type": "array", "items": {"type": "string", "not": {"pattern": r"\.py$"}}},
     '`"off"`, `"usual"` or `"all"`': {"enum": [*ADVISORIES]},
 }
 """The schema of a value, by its words in the table of the page."""

@@ -57,6 +57,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "reshape": {"source": TEXT, "sizes": {"x": [8]}, "output": ...},
     "optimize": {"source": TEXT, "output": ..., "skip": "dead-code"},
     "rewrite": {"source": TEXT, "rules": "softmax", "output": ...},
+    "rule": {"source": "this test"},
     "run": {"model": TEXT, "inputs": X},
     "strict_findings": {"text": TEXT},
     "to_draft": {"program": TEXT},

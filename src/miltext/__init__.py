@@ -90,6 +90,8 @@ if TYPE_CHECKING:
     from miltext.rewriting.finding import find as find
     from miltext.rewriting.optimizing import OptimizeOptions as OptimizeOptions
     from miltext.rewriting.optimizing import optimize as optimize
+    from miltext.rewriting.passes import RuleSite as RuleSite
+    from miltext.rewriting.passes import rule as rule
     from miltext.rewriting.results import Rewriting as Rewriting
     from miltext.rewriting.rewriting import RewriteOptions as RewriteOptions
     from miltext.rewriting.rewriting import rewrite as rewrite
@@ -130,6 +132,7 @@ _HOMES = {
     "reference.records": ("operations",),
     "rewriting.finding": ("find",),
     "rewriting.optimizing": ("OptimizeOptions", "optimize"),
+    "rewriting.passes": ("RuleSite", "rule"),
     "rewriting.results": ("Rewriting",),
     "rewriting.rewriting": ("RewriteOptions", "rewrite"),
     "syntax.tables": ("lark_parser",),

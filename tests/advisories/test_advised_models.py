@@ -16,7 +16,6 @@ from support.running import RUNNER
 import miltext
 from miltext.advisories.table import advisories, table_file
 from miltext.cli import command
-from miltext.rewriting.trying import function_alone
 from miltext.schema.proto import Program
 
 DRAFT = """\
@@ -156,7 +155,7 @@ def test_broken_programs_do_not_stop_it() -> None:
     random, checked = Random(3), 0
     programs = [miltext.load(ROOT / "examples" / "Classifier.mlpackage").program]
     for rule in table_file().rules:
-        draft = function_alone(table_file(), rule.examples[0])
+        draft = table_file().alone(rule.examples[0])
         programs.append(miltext.parse(miltext.infer_draft(draft)))
     for program in programs:
         for mutate in MUTATIONS.values():

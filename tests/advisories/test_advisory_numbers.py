@@ -9,14 +9,13 @@ import pytest
 
 import miltext
 from miltext.advisories.table import table_file
-from miltext.rewriting.trying import function_alone
 
 COMPUTE = pytest.mark.parametrize("compute", ["float32", "native"])
 half = np.float16
 
 
 def result(compute: str, name: str, **inputs: Any) -> list[float]:
-    text = function_alone(table_file(), name)
+    text = table_file().alone(name)
     [output] = miltext.run(text, inputs, function=name, compute=compute).values()
     return [float(each) for each in np.asarray(output).ravel()]
 
@@ -26,7 +25,7 @@ def test_the_logarithm_of_a_softmax_is_infinite(compute: str) -> None:
     scores = np.array([[0, 0, 0, 50, 0, 0, 0, 0]], half)  # of the report
     infinity = float("-inf")
     assert result(compute, "example_log_softmax_fp16", x=scores) == [*[infinity] * 3, 0.0, *[infinity] * 4]
-    done = miltext.rewrite(function_alone(table_file(), "example_log_softmax_fp16"), "log_softmax")
+    done = miltext.rewrite(table_file().alone("example_log_softmax_fp16"), "log_softmax")
     [right] = miltext.run(done.program, {"x": scores}, function="example_log_softmax_fp16", compute=compute).values()
     assert right.ravel().tolist() == [*[-50.0] * 3, 0.0, *[-50.0] * 4]
 
@@ -70,7 +69,7 @@ def test_a_normalization_by_squares_gives_zeros(compute: str, name: str) -> None
 
 @COMPUTE
 def test_an_epsilon_counts_as_often_as_the_square_of_the_maximum(compute: str) -> None:
-    text = function_alone(table_file(), "example_rms_norm_epsilon").replace("[1, 4, 8]", "[1, 1, 4096]")
+    text = table_file().alone("example_rms_norm_epsilon").replace("[1, 4, 8]", "[1, 1, 4096]")
     spiky = np.zeros((1, 1, 4096), np.float32)
     spiky[..., 0] = 100
     [found] = miltext.run(text, {"x": spiky}, function="example_rms_norm_epsilon", compute=compute).values()

@@ -17,7 +17,6 @@ from miltext.advisories.advising import advise
 from miltext.advisories.table import CHOICES, CONSEQUENCES, SEEN, USUAL, Advisory, advisories, table_file
 from miltext.drafting.draft import Draft
 from miltext.rewriting.packaged import rules_of
-from miltext.rewriting.trying import function_alone
 from miltext.schema.proto import Program
 
 ADVISORIES = advisories()
@@ -25,7 +24,7 @@ RULES = {rule.name: rule for rule in table_file().rules}
 
 
 def program(name: str) -> Program:
-    return Draft(function_alone(table_file(), name)).model.program
+    return Draft(table_file().alone(name)).model.program
 
 
 def found(*chosen: Advisory, name: str) -> list[str]:

@@ -7,6 +7,7 @@ import os
 import re
 import time
 from collections.abc import AsyncIterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -680,13 +681,52 @@ program(1.3)
 """
 
 
+OWN_RULE = """\
+program(1.3)[rules = "1"]
+{
+    func find_own(x)[where = "rank(x) == 1"] {
+            y = softplus(x);
+        } -> (y);
+}
+"""
+
+
+async def test_a_rule_file_is_checked_as_one(client: LanguageClient) -> None:
+    rules = """\
+program(1.3)[rules = "1"]
+{
+    func find_gate(x)[where = "rank(x) == 2"] {
+            y = mul(x, sigmoid(x));
+        } -> (y);
+    func replace_gate(x) {
+            y = silu(x);
+        } -> (y);
+    func example_gate<ios17>(tensor<fp32, [2, 4]> x) {
+            y = mul(sigmoid(x), x);
+        } -> (y);
+}
+"""
+    document = OpenDocument(client, rules)
+    assert await document.diagnosed() == []
+    document.rewrite(rules.replace("silu", "silux").replace('"rank(x)', '"rank(q)'))
+    found = await document.diagnosed()
+    assert [document.told(each.range) for each in found] == ['where = "rank(q) == 2"']
+    assert seen(found) == document.expected()
+    document.rewrite(rules.replace("silu", "silux").replace("sigmoid(x), x)", "sigmoid(x), x, x)"))
+    found = await document.diagnosed()
+    assert [(each.code, document.told(each.range)) for each in found] == [("MIL870", "y = silux(x);")]
+    described = await hovered(document, **document.at("sigmoid"))
+    assert "sigmoid" in described
+
+
 async def test_the_settings_of_a_project_count(client: LanguageClient, tmp_path: Path) -> None:
     wrong = PROGRAM.replace("y = half", "y = haIf")
     settings = tmp_path / "pyproject.toml"
+    times = count(1)
 
     async def codes(name: str, text: str) -> list[object]:
         settings.write_text(f"[tool.miltext]\n{text}\n")
-        os.utime(settings, ns=(1, len(text)))
+        os.utime(settings, ns=(1, next(times)))
         document = OpenDocument(client, wrong, (tmp_path / name).as_uri())
         return [found.code for found in await document.diagnosed()]
 
@@ -698,10 +738,13 @@ async def test_the_settings_of_a_project_count(client: LanguageClient, tmp_path:
     wrong = TINY_DRAFT
     assert await codes("g.mil", "") == ["MIL712"]
     assert await codes("h.mil", 'advisories = "usual"') == ["MIL881", "MIL712"]
+    (tmp_path / "own.mil").write_text(OWN_RULE, encoding="utf-8")
+    assert await codes("i.mil", 'rules = ["own.mil"]') == ["MIL874", "MIL712"]
+    assert await codes("j.mil", 'rules = ["own.mil"]\nadvisories = "usual"') == ["MIL881", "MIL874", "MIL712"]
     wrong = 'program(1.3)[rules = "1"]\n{\n    func find_a(x) {\n y = relu(x);\n } -> (y);\n}\n'
-    assert await codes("i.mil", "") == []
+    assert await codes("k.mil", 'rules = ["own.mil"]') == []
     wrong = wrong.replace("relu", "rellu")
-    assert await codes("j.mil", "") == ["MIL870"]
+    assert await codes("l.mil", "") == ["MIL870"]
     wrong = PROGRAM.replace("y = half", "y = haIf")
     document = OpenDocument(client, wrong, (tmp_path / "f.mil").as_uri())
     settings.write_text("[tool.miltext]\n\nignroe = []\n")

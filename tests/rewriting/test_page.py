@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from conftest import ROOT
 from support.followed_page import blocks
 
@@ -10,6 +12,15 @@ from miltext.rewriting.trying import try_rule
 
 PAGE = (ROOT / "docs" / "rewrite.md").read_text(encoding="utf-8")
 RULES = [block.text for block in blocks(PAGE) if "find_" in block.text and block.language.startswith("mil")]
+
+
+def test_the_rule_in_python(tmp_path: Path) -> None:
+    [text] = [block.text for block in blocks(PAGE) if (block.language, block.word) == ("python", "rule")]
+    (tmp_path / "rules.py").write_text(text, encoding="utf-8")
+    [rule] = rules_of(tmp_path / "rules.py", run=True)
+    made = try_rule(rule)
+    assert (made.failures, made.examples, made.keeps) == ([], 1, 1)
+    assert made.rewritten > 0
 
 
 def test_the_rules_of_the_page() -> None:

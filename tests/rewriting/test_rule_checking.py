@@ -12,6 +12,8 @@ import miltext
 from miltext.advisories.table import PATH
 from miltext.cli import command
 from miltext.parsing.rule_texts import is_rule_file
+from miltext.rewriting.packaged import library
+from miltext.rewriting.rule_checking import rule_findings
 
 RULES = """\
 // rules of this project
@@ -75,6 +77,11 @@ def test_a_rule_file_is_known_by_its_attribute(text: str, is_one: bool) -> None:
     assert is_rule_file(text) is is_one
 
 
+@pytest.mark.parametrize("name", library())
+def test_the_packaged_files_have_no_findings(name: str) -> None:
+    assert rule_findings(library()[name].text) == []
+
+
 def test_packaged_rules_are_right(folder: Path) -> None:
     assert miltext.check(PATH) == []
     ended = run("check", folder)
@@ -101,6 +108,63 @@ def test_the_mistake_of_each_rule_is_found() -> None:
     assert [each.code for each in miltext.check(text)] == ["MIL870"] * 2
     ignored = text.replace("rellu(x));", "rellu(x));  // mil: ignore[MIL870]")
     assert len(miltext.check(ignored)) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "place"),
+    [
+        ("y = relu(x);", "y = rellu(x);", "MIL870", "y = rellu(x);"),
+        ("y = relu(x);", "y = relu(y = x);", "MIL870", "y = x"),
+        ("relu(relu(x))", "relu(rellu(x))", "MIL870", "rellu(x)"),
+        ("rank(x) == 2", "rank(q) == 2", "MIL870", 'where = "rank(q) == 2"'),
+        ('rules = "1"', 'rules = "2"', "MIL870", 'rules = "2"'),
+        ("[2, 4]> x", "[2, 4]> q", "MIL604", "x"),
+        ("exp(exp(x));", "exp(exp(x);", "MIL010", ";"),
+    ],
+)
+def test_a_mistake_has_its_place(old: str, new: str, code: str, place: str) -> None:
+    assert old in RULES
+    text = RULES.replace(old, new, 1)
+    [found] = miltext.check(text)
+    assert found.span is not None
+    assert (found.code, text[found.span.start : found.span.end]) == (code, place)
+
+
+def test_the_mistakes_of_several_functions_are_reported_in_order() -> None:
+    text = RULES.replace("y = relu(x);", "y = rellu(x);").replace("example_twice", "example_none")
+    found = miltext.check(text.replace("exp(exp(x));", "exp(expp(x));"))
+    assert [each.message.split(":")[0] for each in found] == [
+        "there is no operation `rellu`; did you mean `relu`?",
+        "`example_none` belongs to no rule",
+        "there is no operation `expp`; did you mean `exp`?",
+    ]
+
+
+def test_a_mistake_in_a_shared_replacement_is_reported_once() -> None:
+    again = (
+        'func find_again(x)[by = "twice"] {\n            y = tanh(tanh(x));\n        } -> (y);\n    func replace_twice'
+    )
+    text = RULES.replace("func replace_twice", again).replace("y = relu(x);", "y = rellu(x);")
+    assert [each.code for each in miltext.check(text)] == ["MIL870"]
+
+
+LONG = """\
+program(1.3)[rules = string("1")]
+{
+    func find_a<ios15>(tensor<fp16, [2]> x) {
+            tensor<fp16, [2]> y = relu(x = x)[name = string("y")];
+        } -> (y);
+    func example_a<ios15>(tensor<fp16, [2]> x) {
+            tensor<fp16, [2]> y = relu(x = x)[name = string("y")];
+        } -> (y);
+}
+"""
+
+
+def test_a_rule_file_in_the_long_spelling_is_one() -> None:
+    assert is_rule_file(LONG)
+    assert miltext.check(LONG) == []
+    assert [each.code for each in miltext.check(LONG.replace("find_a", "fnd_a"))] == ["MIL870"] * 2
 
 
 @pytest.mark.parametrize(

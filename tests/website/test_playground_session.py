@@ -49,7 +49,13 @@ WIDE = (
 )
 EXAMPLES = ROOT / "website" / "playground" / "examples"
 QUESTIONS = ("findings", "mended", "inferred", "formatted", "program", "graph")
+RULES = """program(1.3)[rules = "1"] {
+    func find_a(x)[where = "rank(x) == 2"] { y = relu(relu(x)); } -> (y);
+    func replace_a(x) { y = rellu(x); } -> (y);
+}
+"""
 TEXTS = {"empty": "", "nan": NAN, "large": LARGE, "array": ARRAY, "wide": WIDE, "broken": "program(1.3)\n{ func"}
+TEXTS["rules"] = RULES
 
 
 def files(folder: Path) -> Path:
@@ -118,6 +124,11 @@ def answers(told: Mapping[str, Any]) -> Mapping[str, Any]:
 def test_no_numpy_is_imported(told: Mapping[str, Any]) -> None:
     assert "miltext.checking.verifier" in told["modules"]
     assert [name for name in told["modules"] if name.partition(".")[0] in ("numpy", "lark", "click", "tomlkit")] == []
+
+
+def test_a_rule_file_is_checked_as_one(answers: Mapping[str, Any]) -> None:
+    [found] = answers["findings rules"]["findings"]
+    assert "there is no operation `rellu`" in json.dumps(found)
 
 
 def test_large_and_narrow_literals_need_no_numpy(answers: Mapping[str, Any]) -> None:

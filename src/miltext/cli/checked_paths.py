@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from miltext.advisories.requested import requested
 from miltext.checking.further import together
 from miltext.cli.habits import place_of
 from miltext.cli.streams import existing, fail, whole_model
 from miltext.diagnostics import MiltextError, codes
 from miltext.files.writing import MODEL_FOLDERS
-from miltext.settings.settings import OFF
 
 if TYPE_CHECKING:
     from miltext.checking.further import Further
@@ -70,9 +70,8 @@ class Rules(NamedTuple):
         return self.settings_of(name).unsafe_fixes if self.unsafe is None else self.unsafe
 
     def further(self, name: str) -> Further | None:
-        """Return the checks for the advisories that are chosen for a file, and for the profile; None for none."""
-        chosen = [each for each in (self._advisories(name), self._profile()) if each is not None]
-        return together(chosen) if chosen else None
+        """Return the check for the advisories and rules that are chosen for a file, and for the profile."""
+        return together([requested(self.settings_of(name), self.advisories), self._profile()])
 
     def _profile(self) -> Further | None:
         if self.profile is None:
@@ -80,14 +79,6 @@ class Rules(NamedTuple):
         from miltext.placement.findings import profile_check
 
         return profile_check(self.profile)
-
-    def _advisories(self, name: str) -> Further | None:
-        choice = self.settings_of(name).advisories if self.advisories is None else self.advisories
-        if choice == OFF:
-            return None
-        from miltext.advisories.advising import further
-
-        return further(choice)
 
 
 class Input(NamedTuple):

@@ -128,6 +128,36 @@ def input_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+VERIFY_OPTIONS = (
+    click.option(
+        "--verify",
+        is_flag=True,
+        help="Prove each different replacement, and the whole model before and after; write nothing if a proof fails.",
+    ),
+    click.option(
+        "--inputs", "archive", metavar="FILE", help="Verify on these inputs, too: an .npz file with arrays by name."
+    ),
+)
+
+
+def verify_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of a proof."""
+    for option in reversed(VERIFY_OPTIONS):
+        command = option(command)
+    return command
+
+
+def verifying_inputs(archive: str | None, *, verify: bool) -> Named | None:
+    """Return the inputs for a proof. Raise MiltextError for an unreadable file, and click's UsageError."""
+    from miltext.evaluation.array_files import read_inputs
+
+    if archive is None:
+        return None
+    if not verify:
+        raise click.UsageError("--inputs is for --verify: give both, or none")
+    return read_inputs([archive])
+
+
 def given_inputs(evaluator: Evaluator, given: InputChoices) -> dict[str, Carried]:
     """Return the values that options give, by the names of inputs. Raise MiltextError and click's UsageError."""
     from miltext.evaluation.array_files import read_inputs

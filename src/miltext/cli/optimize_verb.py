@@ -9,6 +9,7 @@ import click
 from miltext.building.choices import WriteOptions
 from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.declared import declared
+from miltext.cli.given_inputs import verify_options, verifying_inputs
 from miltext.cli.progress import Progress
 from miltext.cli.streams import nested_option, open_whole, output_in_folder, show, write_text
 from miltext.cli.writing_verbs import given_weights, require_one_end, tell_written
@@ -42,7 +43,7 @@ written; 2 usage, files.
 )
 @click.option("--dry-run", is_flag=True, help="Write nothing: show what would go.")
 @click.option("--skip", "skipped", multiple=True, metavar="RULE", help="Leave a rule or pass out; may be repeated.")
-@click.option("--verify", is_flag=True, help="Prove each different replacement; write nothing if a proof fails.")
+@verify_options
 @nested_option()
 @click.option("--weights", multiple=True, metavar="DIR|NAME=FILE", help="The place of a text's weight files.")
 @format_option
@@ -53,6 +54,7 @@ def command(
     dry_run: bool,
     skipped: tuple[str, ...],
     verify: bool,
+    archive: str | None,
     nested: str | None,
     weights: tuple[str, ...],
     **choices: Chosen,
@@ -70,7 +72,8 @@ def command(
     changes: list[DescriptionChange] = []
     with Progress("writing weights") as bar:
         choices |= {"progress": bar.add, "expect": bar.expect, "on_change": changes.append}
-        choices |= {"weights": given_weights(weights), "model": nested, "verify": verify, "skip": skipped}
+        choices |= {"weights": given_weights(weights), "model": nested, "skip": skipped}
+        choices |= {"verify": verify, "inputs": verifying_inputs(archive, verify=verify)}
         made = optimize(whole, output or None, **choices)
     show(made.warnings, whole.text, whole.name)
     tell_written(output, changes, {**made.to_json(), "output": output or None})

@@ -12,6 +12,7 @@ import click
 from miltext.building.choices import WriteOptions
 from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.declared import declared
+from miltext.cli.given_inputs import verify_options, verifying_inputs
 from miltext.cli.habits import quiet
 from miltext.cli.progress import Progress
 from miltext.cli.streams import (
@@ -42,10 +43,14 @@ Examples:
   miltext rewrite rules.mil Model.mlpackage -o New.mlpackage --verify
   miltext rewrite softmax Model.mlpackage --dry-run --format json
   miltext rewrite --test rules.mil                               # prove the rules themselves
+  miltext rewrite rules.py Model.mlpackage --dry-run             # rules in Python: runs their code
 \b
 Exit status: 0 all is well, sites or not; 1 a rule or the model is wrong, or a proof failed, and
 nothing is written; 2 usage, files.
 """
+
+PASS = "pass"
+"""The word for a pass in place of the name of a file."""
 
 
 @click.command("rewrite", epilog=EPILOG)
@@ -61,7 +66,7 @@ nothing is written; 2 usage, files.
 @click.option("--dry-run", is_flag=True, help="Write nothing: show what would be replaced.")
 @click.option("--only", "sites", multiple=True, metavar="VALUE", help="Replace only this site; may be repeated.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Make N replacements at most.")
-@click.option("--verify", is_flag=True, help="Prove each different replacement; write nothing if a proof fails.")
+@verify_options
 @click.option("--list", "is_list", is_flag=True, help="List the packaged rules and passes, or those of RULES.")
 @click.option("--test", "is_test", is_flag=True, help="Prove RULES on their examples and on programs near to these.")
 @nested_option()
@@ -75,6 +80,7 @@ def command(
     sites: tuple[str, ...],
     limit: int | None,
     verify: bool,
+    archive: str | None,
     is_list: bool,
     is_test: bool,
     nested: str | None,
@@ -83,13 +89,14 @@ def command(
 ) -> None:
     """Write MODEL with each match of a rule's pattern replaced, until no rule applies.
 
-    RULES are rule files, which are MIL drafts, and names of packaged rules, files of rules or passes. Names,
-    description and weights are kept as in every edit; unused weights go. Each site is shown with the operations that
-    went and came, or with the reason why it stays: an inner value with another use, a condition, a type.
+    RULES are rule files, which are MIL drafts, or Python (.py), whose code is run, and names of packaged rules, files
+    of rules or passes. Names, description and weights are kept as in every edit; unused weights go. Each site is shown
+    with the operations that went and came, or with the reason why it stays: an inner value with another use, a
+    condition, a type.
     docs/rewrite.md teaches rules.
     """
     if is_list or is_test:
-        _require_alone(is_list and is_test, output, dry_run, verify, sites, limit)
+        _require_alone(is_list and is_test, output, dry_run, verify or archive, sites, limit)
         _list(words) if is_list else _test(words)
         return
     if len(words) < 2:
@@ -97,7 +104,8 @@ def command(
     require_one_end(output, dry_run, "what would be replaced")
     *rules, model = words
     whole = open_whole(model)
-    own = {"only": sites, "limit": limit, "verify": verify, "weights": given_weights(weights), "model": nested}
+    own = {"only": sites, "limit": limit, "weights": given_weights(weights), "model": nested}
+    own |= {"verify": verify, "inputs": verifying_inputs(archive, verify=verify)}
     made, changes = _rewrite(whole, rules, output or None, **own, **choices)
     show(made.warnings, whole.text, whole.name)
     tell_written(output, changes, {**made.to_json(), "output": output or None})
@@ -105,7 +113,7 @@ def command(
         write_text("-", [made.to_text()])
 
 
-def _require_alone(both: bool, output: str, dry_run: bool, verify: bool, sites: Sequence[str], limit: object) -> None:
+def _require_alone(both: bool, output: str, dry_run: bool, verify: object, sites: Sequence[str], limit: object) -> None:
     """Raise UsageError for options of a rewriting beside `--list` or `--test`."""
     if both or output or dry_run or verify or sites or limit is not None:
         raise click.UsageError("--list and --test are about rules alone: leave the other options out")
@@ -143,7 +151,7 @@ def _record(rule: AnyRule) -> Record:
 
     return {
         "name": rule.name,
-        "file": None if isinstance(rule, GraphPass) else rule.file.path,
+        "file": None if (place := _place(rule)) == PASS else place,
         "purpose": rule.purpose,
         "source": rule.source,
         "exactness": str(rule.exactness),
@@ -153,22 +161,27 @@ def _record(rule: AnyRule) -> Record:
 
 
 def _listed(rule: AnyRule) -> str:
-    from miltext.rewriting.passes import GraphPass
-
     facts = {"purpose": rule.purpose, "exactness": str(rule.exactness), "for": rule.systems, "source": rule.source}
     lines = [f"  {key}: {value}\n" for key, value in facts.items() if value]
-    place = "pass" if isinstance(rule, GraphPass) else rule.file.path or "text"
-    return f"{rule.name} ({place})\n{''.join(lines)}"
+    return f"{rule.name} ({_place(rule) or 'text'})\n{''.join(lines)}"
+
+
+def _place(rule: AnyRule) -> str | None:
+    """Return the name of the file of a rule, None for a text, and PASS for a pass."""
+    from miltext.rewriting.packaged import file_of
+
+    file = file_of(rule)
+    return PASS if file is None else file.path
 
 
 def _test(words: Sequence[str]) -> None:
     """Test rules, and end with status 1 if one fails."""
-    from miltext.rewriting.packaged import patterns, replacing, rules_of
+    from miltext.rewriting.packaged import replacing, rules_of, with_examples
     from miltext.rewriting.trying import try_rule
 
     if not words:
         raise click.UsageError("name the rules to test: a rule file, or a packaged rule")
-    tests = [try_rule(rule) for rule in patterns(replacing(rules_of(words)))]
+    tests = [try_rule(rule) for rule in with_examples(replacing(rules_of(words, run=True)))]
     if asks_json():
         write_json({"tests": [_test_record(test) for test in tests]})
     else:

@@ -123,7 +123,7 @@ class Evaluator:
             raise TypeError(f"function is the name of one, a string, not {function!r}")
         self.compute, self.chip = compute, chip
         self.subject = opened(subject, weights)
-        self.constants = Constants(self.subject.folder)
+        self.constants = self.subject.constants or Constants(self.subject.folder)
         with gc_paused:  # a program is many objects, and all of them stay
             self.function = self._chosen(function)
             self._prepare(Arithmetic(compute), check=check)

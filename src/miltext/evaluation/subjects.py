@@ -25,6 +25,7 @@ from miltext.syntax.recursion import with_room
 if TYPE_CHECKING:
     from miltext.containers.sources import Source
     from miltext.drafting.draft import Draft
+    from miltext.evaluation.values import Constants
     from miltext.models.model import Model
     from miltext.schema import proto
 
@@ -38,6 +39,7 @@ class Subject:
 
     `folder` is the folder of `@model_path`, and `model` the source of the program. `draft` is the text of the program,
     where the model's text is a draft or names arrays. `keeps` is an object that must live as long as the subject.
+    `constants` reads the constants, if it is not the reader of files in the folder.
     """
 
     program: proto.Program
@@ -45,6 +47,7 @@ class Subject:
     model: Model | None = None
     draft: Draft | None = None
     keeps: object = None
+    constants: Constants | None = None
 
     @property
     def name(self) -> str | None:

@@ -24,9 +24,10 @@ class Function(Attributed[proto.Function]):
 
     `undefined` are the used names without a definition. `clashing` maps each value whose name was in use at its
     definition to the value with that name. `opset` is the function's opset, which may differ from those of its blocks.
+    `journal`, if one is kept, contains the operations that edits insert or take out, and whether each was in a block.
     """
 
-    __slots__ = ("_has_uses", "_names", "blocks", "clashing", "inputs", "name", "opset", "undefined")
+    __slots__ = ("_has_uses", "_names", "blocks", "clashing", "inputs", "journal", "name", "opset", "undefined")
 
     def __init__(self, name: str, message: proto.Function) -> None:
         super().__init__(message)
@@ -36,6 +37,7 @@ class Function(Attributed[proto.Function]):
         self.blocks: dict[str, Block] = {}
         self.undefined: dict[str, Value] = {}
         self.clashing: dict[Value, Value] = {}
+        self.journal: dict[Op, bool] | None = None
         self._names: FreshNames | None = None
         self._has_uses = False
 

@@ -341,6 +341,7 @@ class Op:
         if block is None:
             return
         block.touch()
+        block.note(self)
         if self.previous is None:
             block.first = self.next
         else:
@@ -493,6 +494,7 @@ class Block(Attributed[proto.Block]):
         while place is not None and place in ops:
             place = place.next
         for op in ops:
+            self.note(op)
             op.detach()
             op.block, op.next, op.previous = self, place, self.last if place is None else place.previous
             if op.previous is None:
@@ -504,6 +506,14 @@ class Block(Attributed[proto.Block]):
             else:
                 place.previous = op
         self.is_rebuilt = True
+
+    def note(self, op: Op) -> None:
+        """Enter an operation, before it is inserted or taken out, in the journal of the function, if one is kept."""
+        owner: Function | Op | None = self.owner
+        while isinstance(owner, Op):
+            owner = owner.block.owner if owner.block is not None else None
+        if owner is not None and owner.journal is not None:
+            owner.journal.setdefault(op, op.block is not None)
 
     def put(self, use: Use, new: Value | proto.Value) -> None:
         """Return another value; `Value.replace_uses` calls this."""

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 from pygls.uris import to_fs_path
 
+from miltext.advisories.requested import requested
 from miltext.checking.fixing import edit_of
 from miltext.diagnostics import SAFE, Diagnostic, MiltextError, SettingsError, Span, codes, line_and_column
 from miltext.diagnostics.codes import page
 from miltext.diagnostics.option_words import found_by_command
 from miltext.lsp.documents import shown_at
 from miltext.settings.project import settings_of
-from miltext.settings.settings import OFF
 from miltext.syntax.editing import apart, between
 
 if TYPE_CHECKING:
@@ -68,16 +68,11 @@ def selected(uri: str, found: list[Diagnostic]) -> list[Diagnostic]:
 
 
 def further(path: str | None) -> Further | None:
-    """Return the check for the advisories that the project of a text chooses; none for invalid settings."""
+    """Return the check for advisories and rules that the project of a text chooses; none for invalid settings."""
     try:
-        choice = OFF if path is None else settings_of(path).advisories
+        return None if path is None else requested(settings_of(path))
     except SettingsError:  # `selected` reports it
         return None
-    if choice == OFF:
-        return None
-    from miltext.advisories import advising
-
-    return advising.further(choice)
 
 
 def sent(document: Document) -> list[lsp.Diagnostic]:

@@ -36,7 +36,7 @@ from miltext.lsp.positions import Positions
 from miltext.lsp.reading import Reading, past, read_past, read_whole
 from miltext.lsp.requests import REQUESTS, Request
 from miltext.lsp.workers import PING
-from miltext.parsing.rule_texts import has_rules
+from miltext.parsing.rule_texts import is_rule_file
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -256,7 +256,7 @@ class Server(LanguageServer):
         around = surroundings(document.path, document.text)
         also = diagnosing.further(document.path)
         checked = check_text(document.text, document.path, model=around.model, also=also)
-        is_rules = checked.read is not None and has_rules(checked.read)
+        is_rules = is_rule_file(document.text)
         if is_rules:
             from miltext.rewriting.rule_checking import rule_findings
 

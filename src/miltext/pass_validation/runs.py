@@ -15,7 +15,7 @@ from miltext.evaluation.comparing.comparing import compare
 from miltext.evaluation.evaluator import Evaluator
 from miltext.pass_validation.allowances import EXACT
 from miltext.pass_validation.faults import NUMBERS, PassFault
-from miltext.rewriting.inputs import proving_inputs
+from miltext.rewriting.inputs import InputDrawer
 from miltext.rewriting.site_programs import closed
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def default_inputs(count: int) -> Given:
     """Return a function that yields random inputs, edge values among them; a size that is not known is 2."""
 
     def given(types: Mapping[str, Type]) -> Iterator[Named]:
-        return islice(proving_inputs({name: closed(each) for name, each in types.items()}, None), count)
+        return islice(InputDrawer({name: closed(each) for name, each in types.items()}).inputs(), count)
 
     return given
 

@@ -15,7 +15,6 @@ from miltext.rewriting.literals import literal_of_data
 from miltext.rewriting.matching import is_within
 from miltext.rewriting.operands import MatchFacts
 from miltext.rewriting.passes import Applied
-from miltext.rewriting.sites import SiteOfPass
 from miltext.schema.types import StateType, TensorType, compatible, read_type, spelled
 from miltext.schema.value_builders import STRING, immediate
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from miltext.rewriting.instances import Instance
     from miltext.rewriting.operands import ConstantContents
     from miltext.rewriting.rule_files import RuleReplacement
-    from miltext.rewriting.sites import AnySite, Site
+    from miltext.rewriting.sites import Site
     from miltext.schema import proto
 
 
@@ -37,10 +36,8 @@ class Replacing:
         self._contents = contents
         self._shared: dict[tuple[object, ...], Value] = {}
 
-    def prepared(self, site: AnySite) -> Callable[[], Applied]:
+    def prepared(self, site: Site) -> Callable[[], Applied]:
         """Return the replacement of a site, which the call makes. Raise NoInstance if it is impossible."""
-        if isinstance(site, SiteOfPass):
-            return site.put
         replacement = site.rule.replacement
         assert replacement is not None, "a rule without a replacement is refused before"
         block = site.root.block
@@ -275,22 +272,24 @@ def _put(site: Site, old: list[Value], new: list[Value], insertion: _Insertion) 
         if after.maker in insertion.ops and before.type is not None:
             after.type = before.type
         before.replace_uses(after)
-    removed = [*remove_unused([*site.match.ops.values()])]
+    removed = remove_unused([*site.match.ops.values()])
     for value, name in renamed:
         rename(value, name)
     return removed
 
 
-def remove_unused(ops: list[Op]) -> Iterator[Op]:
-    """Remove those of some operations that nothing uses, and the constants that they alone used; yield the former."""
+def remove_unused(ops: list[Op]) -> list[Op]:
+    """Remove those of some operations that nothing uses, and the constants that they alone used; return the former."""
     constants: dict[Op, None] = {}
+    removed = []
     left = [*ops]
     while unused := [op for op in left if not any(value.uses for value in op.outputs)]:
         for op in unused:
             left.remove(op)
             constants.update({each.maker: None for each in op.operands if each.maker and each.is_constant})
             op.remove()
-            yield op
+            removed.append(op)
     for op in constants:
         if op.block is not None and not any(value.uses for value in op.outputs):
             op.remove()
+    return removed

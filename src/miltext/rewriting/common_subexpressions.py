@@ -13,13 +13,14 @@ from miltext.evaluation.rules import RULES
 from miltext.ir.parts import Op, Value, literal_of
 from miltext.printing.renaming import rename
 from miltext.rewriting.applying import kept_name, outputs_of, remove_unused
-from miltext.rewriting.passes import Applied, GraphPass, PassSite
+from miltext.rewriting.passes import GraphPass, RuleSite, in_each_function
+from miltext.rewriting.random_operations import is_random
 from miltext.rewriting.weighing import contents_of
 from miltext.schema.tensors import tensor_form
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Iterator
 
     from miltext.ir.functions import Function
     from miltext.ir.parts import Block, Operand
@@ -30,27 +31,29 @@ WORTH = 100
 """The least elements of constants that become one: coremltools' `const_deduplication` has the same number."""
 
 
-def _sites(function: Function, contents: ConstantContents) -> Iterator[PassSite]:
+def _sites(function: Function, contents: ConstantContents) -> Iterator[RuleSite]:
     """Yield the operations that are equal to an earlier one, in the order of the text."""
-    keys = _Keys(function, contents)
+    keys = Keys(function.walk(), contents)
     for block in function.blocks.values():
-        yield from _in_block(block, function, keys, {})
+        yield from merging(block, function, keys, _is_worth, {})
 
 
-def _in_block(block: Block, function: Function, keys: _Keys, outer: dict[Hashable, Op]) -> Iterator[PassSite]:
-    """Yield the sites of a block; `outer` are the operations that are visible in it, by key."""
+def merging(
+    block: Block, function: Function, keys: Keys, is_wanted: Callable[[Op], bool], outer: dict[Hashable, Op]
+) -> Iterator[RuleSite]:
+    """Yield the wanted operations of a block that are equal to an earlier one; `outer` are visible in it, by key."""
     known = dict(outer)
     for op in block:
         for inner in op.blocks:
-            yield from _in_block(inner, function, keys, known)
-        if op.block is None or not (_is_worth(op) if op.type == "const" else is_repeatable(op)):
+            yield from merging(inner, function, keys, is_wanted, known)
+        if op.block is None or not is_wanted(op):
             continue
         key = keys.of(op)
         first = known.get(key)
         if first is None or first.block is None:
             known[key] = op
         else:
-            yield PassSite(op, partial(_merge, op, first, function), _reason(op, first, function), beside=first)
+            yield RuleSite(op, partial(_merge, op, first, function), _reason(op, first, function), [first])
 
 
 def is_repeatable(op: Op) -> bool:
@@ -60,13 +63,10 @@ def is_repeatable(op: Op) -> bool:
     return all(isinstance(value.type, TensorType) for value in (*op.operands, *op.outputs))
 
 
-def is_random(op: Op) -> bool:
-    """Return whether an operation draws random numbers."""
-    return op.type in RULES and "random" in RULES[op.type].forms
-
-
 def _is_worth(op: Op) -> bool:
-    """Return whether a `const` has so many elements that equal ones become one."""
+    """Return whether equal ones of an operation become one; a `const` needs many elements."""
+    if op.type != "const":
+        return is_repeatable(op)
     form = tensor_form(op.attributes["val"].type) if op.outputs and "val" in op.attributes else None
     return form is not None and prod(form[1]) >= WORTH
 
@@ -78,53 +78,64 @@ def _reason(op: Op, first: Op, function: Function) -> str:
     return next((kept_name(old, new, returned) for old, new in pairs if old in returned), "")
 
 
-def _merge(op: Op, first: Op, function: Function) -> Applied:
+def _merge(op: Op, first: Op, function: Function) -> None:
     """Use the results of an equal operation in place of those of `op`."""
     returned = outputs_of(function)
     names = [(new, old.name) for old, new in zip(op.outputs, first.outputs, strict=True) if old in returned]
     for old, new in zip(op.outputs, first.outputs, strict=True):
         old.replace_uses(new)
-    removed = [*remove_unused([op])]
+    remove_unused([op])
     for value, name in names:
         rename(value, name)
-    return Applied(removed, [])
 
 
-class _Keys:
-    """Keys of the operations of a function: equal keys mean equal results."""
+class Keys:
+    """Keys of operations: equal keys mean equal results."""
 
-    def __init__(self, function: Function, contents: ConstantContents) -> None:
+    def __init__(self, ops: Iterable[Op], contents: ConstantContents) -> None:
         self._contents = contents
         self._known: dict[Op, Hashable] = {}
-        values = (value for op in function.walk() if op.is_constant for _, value in contents_of(op))
-        places = {(_place(value), _type(value)) for value in values if value.WhichOneof("value") == "blobFileValue"}
+        self._digests: dict[Hashable, bytes | None] = {}
+        values = (value for op in ops if op.is_constant for _, value in contents_of(op))
+        places = {(_place(value), _type(value)) for value in values if is_stored(value)}
         self._alike = Counter(kind for _, kind in places)
 
     def of(self, op: Op) -> Hashable:
         """Return the key of an operation: its type, the types of its outputs, and its arguments and attributes."""
         made = tuple(value.type for value in op.outputs)
         inputs = tuple((name, tuple(map(self._operand, op.inputs[name]))) for name in sorted(op.inputs))
-        inside = tuple((name, self._content(value)) for name, value in contents_of(op) if name not in op.inputs)
+        inside = tuple((name, self.content(value)) for name, value in contents_of(op) if name not in op.inputs)
         return op.type, made, inputs, inside
 
     def _operand(self, operand: Operand) -> Hashable:
         """Return the key of an argument: equal constants have equal ones."""
         if not isinstance(operand, Value):
-            return None if operand is None else self._content(operand)
+            return None if operand is None else self.content(operand)
         if operand.maker is None or operand.maker.type != "const":
             return operand
         known = self._known.get(operand.maker)
         if known is None:
             literal = literal_of(operand)
-            known = self._known[operand.maker] = operand if literal is None else self._content(literal)
+            known = self._known[operand.maker] = operand if literal is None else self.content(literal)
         return known
 
-    def _content(self, value: proto.Value) -> Hashable:
+    def content(self, value: proto.Value) -> Hashable:
         """Return the key of a constant: its bits, which are read where another constant may be equal."""
-        kind, is_stored = _type(value), value.WhichOneof("value") == "blobFileValue"
-        if is_stored and self._alike[kind] > 1 and (array := self._contents.array(value)) is not None:
-            return kind, blake2b(array.tobytes(), digest_size=32).digest()
-        return kind, _place(value) if is_stored else value.SerializeToString(deterministic=True)
+        kind = _type(value)
+        if not is_stored(value):
+            return kind, value.SerializeToString(deterministic=True)
+        if self._alike[kind] < 2:
+            return kind, _place(value)
+        place = kind, _place(value)
+        if place not in self._digests:
+            array = self._contents.array(value)
+            self._digests[place] = None if array is None else blake2b(array.tobytes(), digest_size=32).digest()
+        return kind, self._digests[place] or _place(value)
+
+
+def is_stored(value: proto.Value) -> bool:
+    """Return whether a constant is in a weight file."""
+    return value.WhichOneof("value") == "blobFileValue"
 
 
 def _type(value: proto.Value) -> bytes:
@@ -137,7 +148,7 @@ def _place(value: proto.Value) -> Hashable:
 
 COMMON_SUBEXPRESSIONS = GraphPass(
     "common-subexpressions",
-    _sites,
+    in_each_function(_sites),
     source="coremltools: `remove_redundant_ops` and `const_deduplication`, at conversion only",
     purpose="the same result is computed once",
 )

@@ -15,7 +15,7 @@ from miltext.rewriting.common_subexpressions import is_repeatable
 from miltext.rewriting.computing import computed
 from miltext.rewriting.expressions import UnknownFact
 from miltext.rewriting.literals import literal_message
-from miltext.rewriting.passes import Applied, GraphPass, PassSite
+from miltext.rewriting.passes import GraphPass, RuleSite, in_each_function
 from miltext.rewriting.weighing import own_bytes
 from miltext.schema.dtypes import BY_NAME, packed_size
 from miltext.schema.tensors import Computed, tensor_form
@@ -42,12 +42,12 @@ KEPT = frozenset({"dequantize", "quantize"})
 """The operations that stay: a constant under `dequantize` is a compressed weight."""
 
 
-def _sites(function: Function, contents: ConstantContents) -> Iterator[PassSite]:
+def _sites(function: Function, contents: ConstantContents) -> Iterator[RuleSite]:
     """Yield the operations on constants, in the order of the text."""
     folding = _FunctionFolding(function, contents)
     for op in [*function.walk()]:
         if op.block is not None and not op.is_constant and folding.compute(op):
-            yield PassSite(op, partial(folding.fold, op), folding.reason(op))
+            yield RuleSite(op, partial(folding.fold, op), folding.reason(op))
 
 
 class _FunctionFolding:
@@ -103,7 +103,7 @@ class _FunctionFolding:
             return ""
         return f"{named(op.outputs[0].name)} would be a constant of {made} bytes in place of {gone}"
 
-    def fold(self, op: Op) -> Applied:
+    def fold(self, op: Op) -> None:
         """Put constants in place of the outputs of an operation."""
         block = op.block
         assert block is not None, "it is in the graph"
@@ -114,7 +114,7 @@ class _FunctionFolding:
             const = Op.new("const", {}, {value.name: read_type(message.type)}, attributes)
             block.insert_before(op, const)
             value.replace_uses(const.outputs[0])
-        return Applied([*remove_unused([op])], [])
+        remove_unused([op])
 
 
 def _is_known(type: Type) -> bool:
@@ -163,7 +163,7 @@ def _is_stored(op: Op) -> bool:
 
 CONSTANT_FOLDING = GraphPass(
     "constant-folding",
-    _sites,
+    in_each_function(_sites),
     source="coremltools: `const_elimination`, at conversion only",
     purpose="the result is computed once, before the model runs",
 )

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.findings import named
 from miltext.ir.needs import written
-from miltext.ir.parts import Op, literal_of
+from miltext.ir.parts import Op
 from miltext.ir.passes import is_dead
 from miltext.rewriting.applying import outputs_of, remove_unused
-from miltext.rewriting.common_subexpressions import is_random
-from miltext.rewriting.passes import Applied, GraphPass, PassSite
+from miltext.rewriting.passes import GraphPass, RuleSite, in_each_function
+from miltext.rewriting.random_operations import is_unseeded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,17 +23,14 @@ if TYPE_CHECKING:
     from miltext.ir.functions import Function
     from miltext.rewriting.operands import ConstantContents
 
-UNSEEDED = -1
-"""The default of `seed`: the numbers differ at each run."""
 
-
-def _sites(function: Function, contents: ConstantContents) -> Iterator[PassSite]:
+def _sites(function: Function, contents: ConstantContents) -> Iterator[RuleSite]:
     """Yield the dead operations, users before makers. Constants that die with an operation are part of its site."""
-    drawing = {op for op in function.walk() if is_random(op) and _is_unseeded(op, contents)}
+    drawing = {op for op in function.walk() if is_unseeded(op, contents)}
     drawn = _needed(function, drawing) if drawing else None
     for op in reversed([*function.walk()]):
         if op.block is not None and is_dead(op):
-            yield PassSite(op, partial(_remove, op), _reason(op, drawing, drawn))
+            yield RuleSite(op, partial(_remove, op), _reason(op, drawing, drawn))
 
 
 def _reason(op: Op, drawing: set[Op], drawn: Op | None) -> str:
@@ -41,13 +38,6 @@ def _reason(op: Op, drawing: set[Op], drawn: Op | None) -> str:
     if drawn is None or drawing.isdisjoint((op, *op.walk())):
         return ""
     return f"without it, the random numbers of {named(drawn.outputs[0].name)} would change: state the `seed` of both"
-
-
-def _is_unseeded(op: Op, contents: ConstantContents) -> bool:
-    """Return whether a random operation has no seed of its own."""
-    stated = op.operand("seed") if "seed" in op.inputs else op.attributes.get("seed")
-    seed = contents.array(literal_of(stated))
-    return seed is None or bool((seed == UNSEEDED).all())
 
 
 def _needed(function: Function, drawing: set[Op]) -> Op | None:
@@ -67,13 +57,13 @@ def _needed(function: Function, drawing: set[Op]) -> Op | None:
     return None
 
 
-def _remove(op: Op) -> Applied:
-    return Applied([*remove_unused([op])], [])
+def _remove(op: Op) -> None:
+    remove_unused([op])
 
 
 DEAD_CODE = GraphPass(
     "dead-code",
-    _sites,
+    in_each_function(_sites),
     source="coremltools: `dead_code_elimination`, at conversion only",
     purpose="nothing needs the operation",
 )

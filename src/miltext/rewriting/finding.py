@@ -70,18 +70,22 @@ def found_in(subject: Subject, rules: Iterable[RewriteRule]) -> list[FoundMatch]
     """Return the matches of patterns in a program."""
     with gc_paused:
         graph, contents = Graph(subject.program), ConstantContents(subject.folder)
-        memory = Memory[None]()
-        return [each for rule in rules for each in _matches(rule, graph, contents, memory)]
+        return [_as_found(*each) for each in matches(rules, graph, contents)]
 
 
-def _matches(rule: RewriteRule, graph: Graph, contents: ConstantContents, memory: Memory[None]) -> Iterator[FoundMatch]:
-    for function in graph.functions.values():
-        for opset, block in function.blocks.items():
-            finder = Finder(rule, contents, opset)
-            for op in memory.roots(rule, block):
-                match = finder.found(op)
-                if match is not None:
-                    yield _as_found(rule, function.name, op, match)
+def matches(
+    rules: Iterable[RewriteRule], graph: Graph, contents: ConstantContents
+) -> Iterator[tuple[RewriteRule, str, Op, Match]]:
+    """Yield the matches of patterns in a graph: each with its rule, its function, and its last operation."""
+    memory = Memory[None]()
+    for rule in rules:
+        for function in graph.functions.values():
+            for opset, block in function.blocks.items():
+                finder = Finder(rule, contents, opset)
+                for op in memory.roots(rule, block):
+                    match = finder.found(op)
+                    if match is not None:
+                        yield rule, function.name, op, match
 
 
 def _as_found(rule: RewriteRule, function: str, root: Op, match: Match) -> FoundMatch:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -97,10 +97,10 @@ class Matcher:
         taken = {name for name in (*op.inputs, *op.attributes) if name != "name"}
         left_out = None
         for name, operands in wanted.inputs.items():
-            found = self._operands(op, name)
+            found = operands_of(op, name)
             is_given = bool(found)
             if not is_given and len(operands) == 1:
-                left_out = self._defaults(op, {}) if left_out is None else left_out
+                left_out = usual_operands(op, self._opset) if left_out is None else left_out
                 found = [left_out.get(name)]
             if len(found) != len(operands):
                 return None
@@ -110,12 +110,6 @@ class Matcher:
         if extra and not self._are_defaults(op, extra):
             return None
         return pairs
-
-    def _operands(self, op: Op, name: str) -> Sequence[Operand]:
-        """Return the arguments of a parameter, which may be kept as an attribute."""
-        if name in op.inputs:
-            return op.inputs[name]
-        return [op.attributes[name]] if name in op.attributes else []
 
     def _arguments(self, arguments: list[_Argument], start: int) -> Iterator[None]:
         if start == len(arguments):
@@ -170,9 +164,9 @@ class Matcher:
 
     def _are_defaults(self, op: Op, names: set[str]) -> bool:
         """Return whether arguments have the defaults of their parameters."""
-        usual = self._defaults(op, names)
+        usual = usual_operands(op, self._opset, names)
         for name in names:
-            found = [self._contents.array(literal_of(each)) for each in self._operands(op, name)]
+            found = [self._contents.array(literal_of(each)) for each in operands_of(op, name)]
             wanted = self._contents.array(literal_of(usual.get(name)))
             if len(found) != 1 or found[0] is None or wanted is None:
                 return False
@@ -181,17 +175,25 @@ class Matcher:
                 return False
         return True
 
-    def _defaults(self, op: Op, names: set[str] | dict[str, str]) -> dict[str, Operand]:
-        """Return the defaults of left out parameters, of the named ones, too, as literals."""
-        operands = {
-            name: [_given(each) for each in self._operands(op, name)]
-            for name in (*op.inputs, *op.attributes)
-            if name not in names and name != "name"
-        }
-        if signature(op.type, self._opset) is None:
-            return {}
-        found = defaults(Arguments(op.type, operands, self._opset), "1.3")
-        return {name: parse_value(literal) for name, (_, literal) in found.items()}
+
+def operands_of(op: Op, name: str) -> Sequence[Operand]:
+    """Return the arguments of a parameter, which may be kept as an attribute."""
+    if name in op.inputs:
+        return op.inputs[name]
+    return [op.attributes[name]] if name in op.attributes else []
+
+
+def usual_operands(op: Op, opset: str, names: Collection[str] = ()) -> dict[str, Operand]:
+    """Return the defaults of left out parameters, of the named ones, too, as literals."""
+    operands = {
+        name: [_given(each) for each in operands_of(op, name)]
+        for name in (*op.inputs, *op.attributes)
+        if name not in names and name != "name"
+    }
+    if signature(op.type, opset) is None:
+        return {}
+    found = defaults(Arguments(op.type, operands, opset), "1.3")
+    return {name: parse_value(literal) for name, (_, literal) in found.items()}
 
 
 def _given(operand: Operand) -> Given:

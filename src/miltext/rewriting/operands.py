@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -58,6 +58,28 @@ class BoundValue(NamedTuple):
         return literal_of(self.operand)
 
 
+class StoredConstants(Constants):
+    """The constants of a program: those in weight files, and the `arrays` that a weight file will hold."""
+
+    def __init__(self, folder: Path | BlobFolder | None, arrays: Mapping[str, InType]) -> None:
+        super().__init__(*((None, folder) if isinstance(folder, BlobFolder) else (folder,)))
+        self._arrays = arrays
+
+    def read(self, message: proto.Value) -> Any:
+        tensor = self._array(message)
+        if tensor is None:
+            return super().read(message)
+        return np.frombuffer(b"".join(tensor.pieces()), CARRIERS[tensor.dtype.name]).reshape(tensor.shape)
+
+    def find(self, message: proto.Value) -> None:
+        if self._array(message) is None:
+            super().find(message)
+
+    def _array(self, message: proto.Value) -> InType | None:
+        is_in_file = message.WhichOneof("value") == "blobFileValue"
+        return self._arrays.get(message.blobFileValue.fileName) if is_in_file else None
+
+
 class ConstantContents:
     """Reads constants of a program: those in weight files, in the folder, and the `arrays` that a text names.
 
@@ -68,17 +90,18 @@ class ConstantContents:
     def __init__(
         self, folder: Path | BlobFolder | None, arrays: dict[str, InType] | None = None, *, stores: bool | None = None
     ) -> None:
-        self._constants = Constants(None, folder) if isinstance(folder, BlobFolder) else Constants(folder)
+        self._folder = folder
         self.arrays = dict(arrays or {})
+        self._constants = self.constants()
         self._stores = arrays is not None if stores is None else stores
         self._kept: list[proto.Value] = []
 
+    def constants(self) -> StoredConstants:
+        """Return a reader of the constants for the evaluator."""
+        return StoredConstants(self._folder, self.arrays)
+
     def read(self, message: proto.Value) -> Any:
         """Return the contents of a constant: an array, or a list of them. Raise UnknownFact for unreadable ones."""
-        named = message.blobFileValue.fileName if message.WhichOneof("value") == "blobFileValue" else ""
-        if named in self.arrays:
-            tensor = self.arrays[named]
-            return np.frombuffer(b"".join(tensor.pieces()), CARRIERS[tensor.dtype.name]).reshape(tensor.shape)
         self._kept.append(message)  # Constants knows messages by their identity
         try:
             return self._constants.read(message)

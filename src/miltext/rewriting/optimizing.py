@@ -14,6 +14,7 @@ from miltext.syntax.keywords import option, taking
 
 if TYPE_CHECKING:
     from miltext.containers.sources import Source
+    from miltext.evaluation.carried import Named
     from miltext.rewriting.results import Rewriting
 
 
@@ -22,7 +23,10 @@ class OptimizeOptions(WriteOptions):
     """The options of `miltext.optimize`, which describes them."""
 
     skip: Iterable[str] | str = ()
-    verify: bool = option(False, "Prove each different replacement with the evaluator; write nothing if one fails.")
+    verify: bool = option(
+        False, "Prove each different replacement, and the whole model before and after; write nothing if a proof fails."
+    )
+    inputs: Named | None = None
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,9 @@ def optimize(request: _OptimizeRequest) -> Rewriting:
         source: MIL text, a path, a Program or a Model.
         output: An `.mlpackage`, `.mlmodel` or `.mlmodelc`, or a `.mil` for canonical text; None to write nothing.
         skip: Names of rules, passes or files of rules that do not apply.
-        verify: Whether each different replacement must be proven on inputs with edge values.
+        verify: Whether each different replacement must be proven on inputs with edge values, and the changed functions
+            be equal bit for bit before and after.
+        inputs: Arrays by name for this comparison, beside the drawn inputs.
         model: The model in a pipeline.
         weights, ranges, no_loss, force, check, on_change, progress, expect: As in `miltext.build`.
         options: An `OptimizeOptions`, in place of these keywords.
@@ -53,8 +59,8 @@ def optimize(request: _OptimizeRequest) -> Rewriting:
         The sites by rule, replaced or refused with reasons, the new program, and the warnings.
 
     Raises:
-        MiltextError: MIL872 for a replacement that is not exact, MIL873 for an unknown rule in `skip`; and the errors
-            of `miltext.build`.
+        MiltextError: MIL872 for a replacement or a function that is not exact, MIL873 for an unknown rule in `skip`;
+            and the errors of `miltext.build`, and of `miltext.run` about `inputs`.
 
     Example:
         done = miltext.optimize("Model.mlpackage", "Smaller.mlpackage")
@@ -62,4 +68,5 @@ def optimize(request: _OptimizeRequest) -> Rewriting:
     skip = [request.skip] if isinstance(request.skip, str) else [*request.skip]
     skipped = {*rules_of(skip)} if skip else set()
     rules = [rule for rule in exact() if rule not in skipped]
-    return carried_out(RewritePlan(rules, verify=request.verify), request.source, request.output, request)
+    plan = RewritePlan(rules, verify=request.verify, inputs=request.inputs)
+    return carried_out(plan, request.source, request.output, request)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import MiltextError, Note, codes, error
 from miltext.rewriting.applying import Replacing
 from miltext.rewriting.instances import NoInstance
-from miltext.rewriting.passes import GraphPass
+from miltext.rewriting.passes import GraphPass, changed
+from miltext.rewriting.python_rules import PythonRule
 from miltext.rewriting.remembering import Memory
 from miltext.rewriting.sites import Finder, SiteOfPass
 from miltext.rewriting.weighing import Weighing
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from miltext.ir.graph import Graph
     from miltext.ir.parts import Op
     from miltext.rewriting.operands import ConstantContents
-    from miltext.rewriting.passes import AnyRule
+    from miltext.rewriting.passes import AnyRule, Applied
     from miltext.rewriting.rule_files import RewriteRule
     from miltext.rewriting.sites import AnySite
 
@@ -78,7 +80,7 @@ class Rewriter:
         self._replacing = Replacing(self.contents)
         self.weighing = Weighing(self.graph)
         self._memory = Memory["PlannedSite | None"]()
-        self._idle: dict[tuple[GraphPass, str], tuple[int, list[PlannedSite]]] = {}
+        self._idle: dict[GraphPass, tuple[int, list[PlannedSite]]] = {}
         self._depths: dict[Op, int] = {}
         self._nested = 0
         self._most = NESTED + 2 * sum(not op.is_constant for op in self.graph.walk())
@@ -107,28 +109,39 @@ class Rewriter:
 
     def _rule(self, rule: AnyRule) -> None:
         before = len(self.replaced)
-        for function in self.graph.functions.values():
-            if isinstance(rule, GraphPass):
-                self._pass(rule, function)
-            else:
+        if isinstance(rule, GraphPass):
+            self._pass(rule)
+        else:
+            for function in self.graph.functions.values():
                 self._function(rule, function)
         if len(self.replaced) > before:
             self.weighing.weigh(rule.name)
 
-    def _pass(self, rule: GraphPass, function: Function) -> None:
-        """Apply a pass to a function, unless no replacement was made since it found nothing to replace there."""
-        replaced, refused = self._idle.get((rule, function.name), (-1, []))
+    def _pass(self, rule: GraphPass) -> None:
+        """Apply a pass, unless no replacement was made since it found nothing to replace."""
+        replaced, refused = self._idle.get(rule, (-1, []))
         if replaced == len(self.replaced):
             self.refused += refused
             return
         before, known = len(self.replaced), len(self.refused)
-        for found in rule.sites(function, self.contents):
+        for found in rule.sites(self.graph, self.contents):
             if self.is_full:
                 return
+            assert found.root.block is not None, "a site is in a block"
+            function = found.root.block.function
             if self._is_wanted(function, found.root):
                 self._site(function, SiteOfPass.of(rule, found))
+                self._count_free(rule)
         if len(self.replaced) == before:
-            self._idle[rule, function.name] = before, self.refused[known:]
+            self._idle[rule] = before, self.refused[known:]
+        elif isinstance(rule, PythonRule):
+            self._memory = Memory()  # its changes may be anywhere
+
+    def _count_free(self, rule: GraphPass) -> None:
+        """Count a site of a rule in Python, of which nothing shows whether it comes to rest."""
+        self._nested += isinstance(rule, PythonRule)
+        if self._nested > self._most:
+            self._refuse_restless(rule.name)
 
     def _function(self, rule: RewriteRule, function: Function) -> None:
         for opset, block in function.blocks.items():
@@ -161,7 +174,7 @@ class Rewriter:
             return planned
         depth = max((self._depths.get(op, 0) for op in site.match.ops.values()), default=0)
         try:
-            put = self._replacing.prepared(site)
+            put = self._prepared(site)
         except NoInstance as reason:
             self.refused.append(replace(planned, disposition=REFUSED, reason=str(reason)))
             return self.refused[-1]
@@ -179,9 +192,15 @@ class Rewriter:
             self._refuse_restless()
         return None
 
-    def _refuse_restless(self) -> None:
+    def _prepared(self, site: AnySite) -> Callable[[], Applied]:
+        """Return the replacement of a site, which the call makes. Raise NoInstance if it is impossible."""
+        if isinstance(site, SiteOfPass):
+            return partial(changed, site.change, site.match.ops, self.graph)
+        return self._replacing.prepared(site)
+
+    def _refuse_restless(self, *rules: str) -> None:
         """Raise MiltextError for rules that never come to rest."""
-        recent = sorted({each.rule for each in self.replaced[-DEEPEST:]})
+        recent = sorted({*rules, *(each.rule for each in self.replaced[-DEEPEST:])})
         listed = ", ".join(f"`{each}`" for each in recent)
         message = f"the rules never come to rest: after {len(self.replaced)} replacements, {listed} still apply"
         note = Note(

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from miltext.diagnostics import MiltextError
+from miltext.evaluation.comparing.measures import measure
 from miltext.evaluation.evaluator import Evaluator
-from miltext.rewriting.inputs import proving_inputs
+from miltext.evaluation.planning import steps_of
+from miltext.rewriting.inputs import InputDrawer, takes_integers
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from miltext.evaluation.features import Feature
     from miltext.evaluation.rules import Array
     from miltext.rewriting.exactness import Exactness
     from miltext.schema.proto import Program
+    from miltext.schema.types import Type
 
 
 @dataclass
@@ -54,7 +59,7 @@ def prove(
     proof = Proof()
     try:
         old, new = (Evaluator(each, function) for each in (before, after))
-        for given in proving_inputs(old.inputs, domain):
+        for given in drawer(old, old.inputs, domain).inputs():
             proof.given = given
             try:
                 wanted = old.run(given, seed=0, allow_nan=True)
@@ -62,7 +67,7 @@ def prove(
                 continue
             proof.inputs += 1
             found = new.run(given, seed=0, allow_nan=True)
-            proof.failure = _difference(old, wanted, found, exactness)
+            proof.failure = difference(old.outputs, wanted, found, exactness)
             if proof.failure:
                 return proof
     except MiltextError as failure:
@@ -73,14 +78,32 @@ def prove(
     return proof
 
 
-def _difference(old: Evaluator, wanted: Mapping[str, object], found: Mapping[str, object], exactness: Exactness) -> str:
-    """Return the first element outside of the declared exactness, in words; empty if there is none."""
-    for name, stated in old.outputs.items():
+def drawer(
+    evaluator: Evaluator, types: Mapping[str, Type], domain: float | None, features: Mapping[str, Feature] | None = None
+) -> InputDrawer:
+    """Return what draws inputs of these types for a function."""
+    op_types = {each.operation.type for each in steps_of(evaluator.plan)}
+    return InputDrawer(types, domain, features, takes_integers(op_types))
+
+
+def difference(
+    types: Mapping[str, Type], wanted: Mapping[str, object], found: Mapping[str, object], exactness: Exactness | None
+) -> str:
+    """Return the first element outside of an exactness in values of these types, in words; empty if there is none.
+
+    Without an exactness, only shapes count.
+    """
+    for name, stated in types.items():
         before, after = np.asarray(wanted[name]), np.asarray(found[name])
-        if not isinstance(stated, TensorType) or before.shape != after.shape:
+        if not isinstance(stated, TensorType):
+            apart = measure(wanted[name], found[name])
+            if apart.misfit or (exactness is not None and apart.level < math.inf):
+                return f"`{name}` has other elements"
+            continue
+        if before.shape != after.shape:
             return f"`{name}` has the shape {list(after.shape)}, not {list(before.shape)}"
-        outside = exactness.excess(before, after, stated.dtype)
-        if outside.any():
+        outside = None if exactness is None else exactness.excess(before, after, stated.dtype)
+        if outside is not None and outside.any():
             place = tuple(int(each) for each in np.argwhere(outside)[0])
             was, now = before[place], after[place]
             return f"`{name}`{[*place] if place else ''} was {was!s}, and is {now!s}: {exactness} does not allow that"

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.diagnostics.plain import plain
 from miltext.diagnostics.wording import tally
 from miltext.schema.walk import is_constant
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
     from miltext.diagnostics.dynamic import Record
     from miltext.rewriting.planning import PlannedSite
+    from miltext.rewriting.whole_proofs import FunctionProof
     from miltext.schema.proto import Program
 
 
@@ -39,14 +41,15 @@ class Rewriting:
     """The result of `miltext.rewrite`: all sites, replaced ones first, the new `program`, and the warnings.
 
     `operations` are the numbers of operations before and after, constants aside, and `weights` the bytes of constants,
-    of which some `went` with each rule. `verified` is the number of different replacements that were proven; None if
-    that was not requested.
+    of which some `went` with each rule. `verified` is the number of different replacements that were proven, and
+    `functions` are the rewritten functions, computed before and after; both are None if that was not requested.
     """
 
     program: Program
     sites: list[PlannedSite] = field(default_factory=list)
     operations: tuple[int, int] = (0, 0)
     verified: int | None = None
+    functions: list[FunctionProof] | None = None
     weights: tuple[int, int] = (0, 0)
     went: dict[str, int] = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
@@ -68,7 +71,7 @@ class Rewriting:
         """Return the plan as text for people: a line for each replaced site, one for all sites that a rule refuses for
         the same reason, and the sum.
         """
-        lines = (*map(_line, self.replaced), *_refusals(self.refused), *self._sums())
+        lines = (*map(_line, self.replaced), *_refusals(self.refused), *self._sums(), *self._wholes())
         return "".join(f"{line}\n" for line in lines)
 
     def summary(self) -> str:
@@ -77,7 +80,7 @@ class Rewriting:
         before, after = self.operations
         old, new = self.weights
         sums = f"{before} -> {after} operations, {old} -> {new} bytes of constants{self._proven()}"
-        return "".join(f"{line}\n" for line in (*lines, sums))
+        return "".join(f"{line}\n" for line in (*lines, sums, *self._wholes()))
 
     def by_rule(self) -> list[RuleSum]:
         """Return what went with each rule that replaced a site, in the order of the first sites."""
@@ -96,6 +99,7 @@ class Rewriting:
             "operations": {"before": before, "after": after},
             "weights": {"before": old, "after": new},
             "verified": self.verified,
+            "functions": None if self.functions is None else plain(self.functions),
         }
 
     def _sums(self) -> Iterator[str]:
@@ -104,11 +108,17 @@ class Rewriting:
         before, after = self.operations
         yield f"{tally(len(self.replaced), 'replacement')}, {before} -> {after} operations{self._proven()}"
 
+    def _wholes(self) -> Iterator[str]:
+        for each in self.functions or ():
+            yield from each.lines()
+
     def _proven(self) -> str:
         return "" if self.verified is None else f"; {tally(self.verified, 'different replacement')} proven"
 
 
 def _line(site: PlannedSite) -> str:
+    if not site.removed and not site.made:
+        return f"{_place(site)}: {site.rule} replaced: edited in place"
     return f"{_place(site)}: {site.rule} replaced: {_spelled(site.removed)} -> {_spelled(site.made)}"
 
 

@@ -14,7 +14,7 @@ from miltext.building.choices import BuildChoices, WriteOptions
 from miltext.building.given_weights import given_folder
 from miltext.checking.moved_texts import require_arrays
 from miltext.containers.sources import Source, model_of
-from miltext.diagnostics import MiltextError, Note, codes, error
+from miltext.diagnostics import MiltextError, codes, error
 from miltext.drafting.building import build_as_chosen
 from miltext.evaluation.subjects import opened
 from miltext.files.writing import WITH_DESCRIPTION, write_file
@@ -23,8 +23,9 @@ from miltext.models.outputs import check_kept, check_output
 from miltext.rewriting.operands import ConstantContents
 from miltext.rewriting.packaged import Rules, files_of, replacing, rules_of
 from miltext.rewriting.planning import Rewriter
+from miltext.rewriting.python_rules import PythonRule
 from miltext.rewriting.results import Rewriting
-from miltext.rewriting.verifying import Verifying, new_errors
+from miltext.rewriting.verifying import Verifying, require_interfaces, require_no_new_errors, written
 from miltext.rewriting.written_texts import filled_program, lost_comments, text_with_arrays
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.keywords import option, taking
@@ -33,9 +34,11 @@ from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
     from miltext.building.given_weights import GivenWeights
+    from miltext.evaluation.carried import Named
     from miltext.models.model import Model
     from miltext.rewriting.passes import AnyRule
-    from miltext.schema.proto import Program
+    from miltext.rewriting.whole_proofs import FunctionProof
+    from miltext.schema.proto import ModelDescription, Program
     from miltext.schema.tensors import InType
 
 
@@ -46,8 +49,9 @@ class RewriteOptions(WriteOptions):
     only: Iterable[str] | str = ()
     limit: int | None = option(None, "Make N replacements at most.", least=0, metavar="N")
     verify: bool = option(
-        False, "Prove each different replacement with the evaluator; write nothing if one is not as exact as declared."
+        False, "Prove each different replacement, and the whole model before and after; write nothing if a proof fails."
     )
+    inputs: Named | None = None
 
 
 @dataclass(frozen=True)
@@ -68,11 +72,14 @@ def rewrite(request: _RewriteRequest) -> Rewriting:
 
     Args:
         source: MIL text, a path, a Program or a Model.
-        rules: The path or the text of a rule file, the name of a packaged file, rule or pass, or several of these.
+        rules: The path or the text of a rule file, the name of a packaged file, rule or pass, or several of these. A
+            path that ends with `.py` is a rule file in Python, whose code is run.
         output: An `.mlpackage`, `.mlmodel` or `.mlmodelc`, or a `.mil` for canonical text; None to write nothing.
         only: The sites to replace: names of values, or `FUNCTION/VALUE`.  [all]
         limit: The most replacements.
-        verify: Whether each different replacement must be proven on inputs with edge values, by its declared exactness.
+        verify: Whether each different replacement must be proven on inputs with edge values, by its declared exactness,
+            and the rewritten functions be compared with those before.
+        inputs: Arrays by name for this comparison, beside the drawn inputs.
         model: The model in a pipeline.
         weights, ranges, no_loss, force, check, on_change, progress, expect: As in `miltext.build`.
         options: A `RewriteOptions`, in place of these keywords.
@@ -83,16 +90,16 @@ def rewrite(request: _RewriteRequest) -> Rewriting:
     Raises:
         ParseError: MIL870 for a mistake in a rule file.
         MiltextError: MIL871 for rules that never come to rest, MIL872 for a replacement that is not as exact as
-            declared, MIL873 for an unknown rule, or a site in `only` that no rule matches; and the errors of
-            `miltext.build`.
+            declared, or a function that exact rules changed, MIL873 for an unknown rule, or a site in `only` that no
+            rule matches; and the errors of `miltext.build`, and of `miltext.run` about `inputs`.
 
     Example:
         done = miltext.rewrite("Model.mlpackage", ["softmax", "casts"], "Out.mlpackage")
     """
-    rules = replacing(rules_of(request.rules))
+    rules = replacing(rules_of(request.rules, run=True))
     if request.output is not None:
         check_kept(Path(request.output), files_of(request.rules))
-    plan = RewritePlan(rules, _names(request.only), request.limit, request.verify)
+    plan = RewritePlan(rules, _names(request.only), request.limit, request.verify, request.check, request.inputs)
     return carried_out(plan, request.source, request.output, request)
 
 
@@ -133,12 +140,18 @@ class RewritePlan:
     only: tuple[str, ...] = ()
     limit: int | None = None
     verify: bool = False
+    check: bool = True
+    inputs: Named | None = None
+
+    def __post_init__(self) -> None:
+        if self.inputs is not None and not self.verify:
+            raise TypeError("`inputs` are for `verify`: pass `verify=True`, too")
 
     def of_source(self, source: Model, weights: GivenWeights | None) -> Rewriting:
         """Rewrite the program of a source without writing it."""
         subject = opened(source)
         folder = subject.folder if weights is None else given_folder(source, weights, subject.program)
-        return self.run(subject.program, ConstantContents(folder))
+        return self.run(subject.program, ConstantContents(folder), source.description)
 
     def edit(
         self,
@@ -150,13 +163,13 @@ class RewritePlan:
     ) -> dict[str, InType]:
         """Rewrite a program to be written; return the arrays to store."""
         contents = ConstantContents(given_folder(source, weights, program), arrays)
-        made[:] = [self.run(program, contents)]
+        made[:] = [self.run(program, contents, source.description)]
         program.CopyFrom(made[0].program)
         return contents.arrays
 
     @with_room
-    def run(self, program: Program, contents: ConstantContents) -> Rewriting:
-        """Rewrite a Program."""
+    def run(self, program: Program, contents: ConstantContents, description: ModelDescription | None) -> Rewriting:
+        """Rewrite a Program; the description states the sizes of its inputs."""
         with gc_paused:
             graph = Graph(program)
             before = _count(graph)
@@ -166,11 +179,26 @@ class RewritePlan:
             )
             rewriter.run()
             self._require_sites(rewriter)
-            made = Rewriting(graph.program(), rewriter.sites, (before, _count(graph)))
+            after = written(graph)
+            if self.check and rewriter.replaced and any(isinstance(each, PythonRule) for each in self.rules):
+                require_interfaces(program, after)
+                require_no_new_errors(program, after)
+            made = Rewriting(after, rewriter.sites, (before, _count(graph)))
             made.verified = verifying.kinds if verifying else None
             made.weights = rewriter.weighing.before, rewriter.weighing.now
             made.went = dict(rewriter.weighing.went)
-            return made
+        if self.verify:
+            made.functions = self._proofs(program, made, contents, description)
+        return made
+
+    def _proofs(
+        self, program: Program, made: Rewriting, contents: ConstantContents, description: ModelDescription | None
+    ) -> list[FunctionProof]:
+        """Return the proofs of the rewritten functions."""
+        from miltext.rewriting.whole_proofs import WholeRewriting, prove_whole
+
+        whole = WholeRewriting.of(program, made.program, self.rules, made.replaced)
+        return prove_whole(whole, contents, description, self.inputs)
 
     def _require_sites(self, rewriter: Rewriter) -> None:
         """Raise MiltextError (MIL873) for a requested site that no rule matches."""
@@ -200,19 +228,11 @@ def _write_text(plan: RewritePlan, source: Model, output: Path, options: WriteOp
     program, arrays = filled_program(source)
     before = own_copy(program)
     folder = given_folder(source, options.weights, program)
-    made = plan.run(program, ConstantContents(folder, arrays, stores=False))
+    made = plan.run(program, ConstantContents(folder, arrays, stores=False), source.description)
     if options.check:
-        _refuse_new_errors(before, made.program)
+        require_no_new_errors(before, made.program)
     text = text_with_arrays(made.program, arrays)
     require_arrays(text, output, source.name, source.model_path)
     write_file(output, [text.encode()], replace=options.force)
     made.warnings += lost_comments(source)
     return made
-
-
-def _refuse_new_errors(before: Program, after: Program) -> None:
-    """Raise MiltextError for errors that a program did not have before."""
-    note = Note("nothing is written; correct the rule")
-    new = [error(each.code, each.message, None, note) for each in new_errors(before, after)]
-    if new:
-        raise MiltextError(new)

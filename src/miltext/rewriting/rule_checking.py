@@ -9,7 +9,6 @@ from miltext.checking.ignores import without_ignored
 from miltext.checking.verifier import check_text, errors_in
 from miltext.diagnostics import ParseError
 from miltext.rewriting.rule_files import RuleFile
-from miltext.rewriting.trying import function_alone
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
@@ -24,5 +23,5 @@ def rule_findings(text: str, path: str | None = None) -> list[Diagnostic]:
     except ParseError as failure:
         return without_ignored(text, failure.diagnostics)
     names = dict.fromkeys(name for rule in file.rules for name in (*rule.examples, *rule.keeps))
-    found = [each for name in names for each in errors_in(check_text(function_alone(file, name), path).diagnostics)]
+    found = [each for name in names for each in errors_in(check_text(file.alone(name), path).diagnostics)]
     return without_ignored(text, in_order(found))

@@ -8,12 +8,13 @@ rest. `advise_NAME` is the pattern of an advisory, a known fault with facts in a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from miltext.checking.findings import named
+from miltext.checking.findings import in_order, named
 from miltext.diagnostics import ParseError, codes, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.ir.graph import Graph
@@ -21,7 +22,7 @@ from miltext.ir.parts import Op
 from miltext.parsing.recovery import recover
 from miltext.parsing.rule_texts import RULES
 from miltext.parsing.spans import find
-from miltext.rewriting.exactness import Exactness
+from miltext.rewriting.exactness import Exactness, domain_of
 from miltext.rewriting.expressions import Expression, WrongExpression
 from miltext.rewriting.patterns import RulePattern, WrongRule, belongs, require_known, require_own_names
 from miltext.schema.paths import Key, Path
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic, Span
     from miltext.ir.functions import Function
     from miltext.parsing.recovery import Recovered
+    from miltext.syntax.tree import Node
 
 VERSION = "1"
 """The version of rule files, which the attribute `rules` of the file states."""
@@ -97,14 +99,23 @@ class RuleFile:
         if found or self.read.program is None:
             raise ParseError(self.read.relocated(self.read.diagnostics), text=text, path=path)
         self.graph = Graph(self.read.program)
-        reading = _Reading(self)
-        self.rules = reading.rules()
-        if reading.wrong:
-            raise ParseError([*map(self.placed, reading.wrong)], text=text, path=path)
+        wrong: list[WrongRule] = []
+        self.rules = _Reading(self, wrong).rules()
+        if wrong:
+            raise ParseError(in_order(map(self.placed, wrong)), text=text, path=path)
 
     def placed(self, wrong: WrongRule) -> Diagnostic:
         """Return the diagnostic of a mistake at its place in the text."""
         return error(codes.WRONG_RULE, str(wrong), self.span(wrong.path))
+
+    def alone(self, name: str) -> str:
+        """Return the text with blanks in place of all functions but one, and of the attributes of the file."""
+        root, text = written_tree(self.read), self.text
+        for part in (*root.children, *functions(root)):
+            is_other = part.name == "function" and name_in(part) != name
+            if is_other or part.name in ("attributes", "SEMICOLON"):
+                text = _blanked(text, part)
+        return text
 
     def span(self, path: Path) -> Span:
         """Return the place of a path of the Program in the text."""
@@ -112,48 +123,59 @@ class RuleFile:
         return self.read.written(find(self.read.root, path).span)
 
 
-class _Reading:
-    """Reads the rules of a file; `wrong` are the mistakes."""
+def written_tree(read: Recovered) -> Node:
+    """Return the tree of a text as it is written."""
+    root = read.written_root or read.root
+    assert root is not None, "a Program was read from it"
+    return root
 
-    def __init__(self, file: RuleFile) -> None:
+
+def _blanked(text: str, part: Node) -> str:
+    blank = "".join(char if char in "\r\n" else " " for char in text[part.start : part.end])
+    return text[: part.start] + blank + text[part.end :]
+
+
+class _Reading:
+    """Reads the rules of a file; mistakes are appended to `wrong`: the first one in each function."""
+
+    def __init__(self, file: RuleFile, wrong: list[WrongRule]) -> None:
         self._file = file
+        self._wrong = wrong
         self._read = file.read
         self._functions = file.graph.functions
         self._shared: dict[str, str] = {}
-        self.wrong: list[WrongRule] = []
 
     def rules(self) -> list[RewriteRule]:
-        """Return the rules without mistakes."""
-        try:
-            names = self._names()
-        except WrongRule as wrong:
-            self.wrong.append(wrong)
-            return []
-        found = (self._read_rule(name, self._functions[function], names) for name, function in names.items())
-        return [each for each in found if each is not None]
+        with self._noted():
+            self._head()
+        return [] if self._wrong else self._read_functions()
 
-    def _read_rule(self, name: str, function: Function, rules: Mapping[str, str]) -> RewriteRule | None:
-        """Return a rule; note its mistake, and return None, if it has one."""
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        """Note a mistake, and go on after it."""
         try:
-            return self._rule(name, function, rules)
+            yield
         except WrongRule as wrong:
-            self.wrong.append(wrong)
-            return None
+            self._wrong.append(wrong)
 
-    def _names(self) -> dict[str, str]:
-        """Return the functions of the rules by the names of these. Raise WrongRule for a file without rules."""
-        self._head()
+    def _read_functions(self) -> list[RewriteRule]:
         prefixes = {name: prefix for name in self._in_order for prefix in (FIND, ADVISE) if name.startswith(prefix)}
         rules = {name.removeprefix(prefix): name for name, prefix in prefixes.items()}
         if len(rules) < len(prefixes):
             twice = next(name for name, prefix in prefixes.items() if rules[name.removeprefix(prefix)] != name)
             other = named(rules[twice.removeprefix(prefixes[twice])])
-            raise WrongRule(f"{named(twice)} and {other} have one name: rename one of them", ("functions", Key(twice)))
+            message = f"{named(twice)} and {other} have one name: rename one of them"
+            self._wrong.append(WrongRule(message, ("functions", Key(twice))))
         for name in self._functions:
-            self._known(name, rules)
-        if not rules:
-            raise WrongRule("the file has no rule: begin the name of a function to find with `find_`", ())
-        return rules
+            with self._noted():
+                self._known(name, rules)
+        if not rules and not self._wrong:
+            self._wrong.append(WrongRule("the file has no rule: begin the name of a function to find with `find_`", ()))
+        found = []
+        for name, function in rules.items():
+            with self._noted():
+                found.append(self._rule(name, self._functions[function], rules))
+        return found
 
     @cached_property
     def _in_order(self) -> list[str]:
@@ -251,7 +273,7 @@ class _Reading:
             message = f"{named(next(iter(function.undefined)))} is neither an input of {named(function.name)} nor made"
             raise WrongRule(f"{message} in it: add it to the inputs", path)
         for at, part in function.parts():
-            if isinstance(part, Op) and not part.is_constant:
+            if isinstance(part, Op) and part.type != "const":
                 require_known(part, at, self._read)
         return RuleReplacement(
             function, path, {key: self._expression(text, pattern, path, key) for key, text in computed.items()}
@@ -291,16 +313,10 @@ class _Reading:
             raise WrongRule(str(wrong), self._at(path, "exactness")) from None
 
     def _domain(self, text: str, path: Path) -> float | None:
-        if text == "any":
-            return None
         try:
-            limit = float("inf") if text == "finite" else float(text)
-        except ValueError:
-            limit = -1.0
-        if not limit >= 0:
-            message = f'`{text}` is not a domain: write "any", "finite", or the greatest magnitude, as in "200"'
-            raise WrongRule(message, self._at(path, "domain"))
-        return limit
+            return domain_of(text)
+        except ValueError as wrong:
+            raise WrongRule(str(wrong), self._at(path, "domain")) from None
 
     def _at(self, path: Path, key: str) -> Path:
         """Return the path of an attribute of a function, or of the file if the file states it."""

@@ -81,8 +81,8 @@ def _put(operand: Operand, made: dict[Value, Value]) -> Operand:
     return made[operand] if isinstance(operand, Value) else operand
 
 
-def closed(type: Type) -> Type:
-    """Return a type in which each size that is not known is OPEN."""
+def closed(type: Type, size: int = OPEN) -> Type:
+    """Return a type in which each size that is not known is `size`."""
     if not isinstance(type, TensorType):
         return type
-    return filled(type, TensorType(type.dtype, (OPEN,) * len(type.shape)))
+    return filled(type, TensorType(type.dtype, (size,) * len(type.shape)))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from miltext.ir.parts import Op, Use, Value
     from miltext.rewriting.operands import BoundValue, ConstantContents
-    from miltext.rewriting.passes import Applied, GraphPass, PassSite
+    from miltext.rewriting.passes import GraphPass, RuleSite
     from miltext.rewriting.rule_files import RewriteRule
 
 
@@ -29,19 +29,19 @@ class Site(NamedTuple):
 
 
 class SiteOfPass(NamedTuple):
-    """A site of a pass, with the operations to prove it on; `put` makes the change."""
+    """A site of a pass, with the operations to prove it on; `change` makes the change."""
 
     rule: GraphPass
     match: Match
     root: Op
     reason: str
-    put: Callable[[], Applied]
+    change: Callable[[], object]
 
     @classmethod
-    def of(cls, rule: GraphPass, found: PassSite) -> SiteOfPass:
+    def of(cls, rule: GraphPass, found: RuleSite) -> SiteOfPass:
         """Return the site of a pass as one of a rewriting."""
-        ops = {op: op for op in (found.root, found.beside) if op is not None}
-        return cls(rule, Match(ops, {}), found.root, found.reason, found.put)
+        ops = {op: op for op in (found.root, *found.others)}
+        return cls(rule, Match(ops, {}), found.root, found.reason, found.change)
 
 
 AnySite: TypeAlias = "Site | SiteOfPass"
@@ -113,10 +113,11 @@ def _reasons(rule: RewriteRule, match: Match, root: Op) -> Iterator[str]:
                 continue
             use = next((each for each in value.uses if each.op not in inside), None)
             if use is not None:
-                yield _other_use(value, use)
+                yield other_use(value, use)
 
 
-def _other_use(value: Value, use: Use) -> str:
+def other_use(value: Value, use: Use) -> str:
+    """Return the reason against the removal of a value, which has another use."""
     if use.op is None:
         return f"{named(value.name)} is also an output"
     user = use.op.outputs[0].name if use.op.outputs else use.op.type

@@ -6,23 +6,33 @@ Of the programs with one other token, any may be rewritten, but then the result 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import MiltextError, line_and_column
 from miltext.drafting.draft import Draft
 from miltext.ir.graph import Graph
+from miltext.parsing.recovery import recover
 from miltext.rewriting.operands import ConstantContents
+from miltext.rewriting.passes import GraphPass
 from miltext.rewriting.planning import Rewriter
-from miltext.rewriting.verifying import Verifying, given_note, new_errors, prove_rule
+from miltext.rewriting.rule_files import written_tree
+from miltext.rewriting.verifying import (
+    Verifying,
+    given_note,
+    new_errors,
+    prove_rule,
+    require_interfaces,
+    written,
+)
 from miltext.syntax.phrases import functions, name_in, output_list, outputs
 from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
+    from miltext.rewriting.passes import AnyRule
     from miltext.rewriting.proving import Proof
-    from miltext.rewriting.rule_files import RewriteRule, RuleFile
     from miltext.schema.proto import Program
     from miltext.syntax.tree import Node
 
@@ -59,42 +69,43 @@ class RuleTest:
     failures: list[RuleFailure] = field(default_factory=list)
 
 
-class _Variant(NamedTuple):
+class Variant(NamedTuple):
     """A text of a function, and its change in words."""
 
     text: str
     change: str
 
 
-def try_rule(rule: RewriteRule) -> RuleTest:
+def try_rule(rule: AnyRule) -> RuleTest:
     """Test a rule."""
     made = RuleTest(rule.name)
+    owner, what = (rule.name, "text") if isinstance(rule, GraphPass) else (rule.pattern.name, "function")
     if not rule.examples:
-        message = f"there is no example: add a function `example_{rule.name}` that the rule changes"
-        made.failures.append(RuleFailure(rule.pattern.name, "", message))
+        message = f"there is no example: add a {what} `example_{rule.name}` that the rule changes"
+        made.failures.append(RuleFailure(owner, "", message))
     if not rule.keeps:
-        message = f"there is no near miss: add a function `keep_{rule.name}` that the rule does not change"
-        made.failures.append(RuleFailure(rule.pattern.name, "", message))
+        message = f"there is no near miss: add a {what} `keep_{rule.name}` that the rule does not change"
+        made.failures.append(RuleFailure(owner, "", message))
     for name in (*rule.examples, *rule.keeps):
-        _try_function(made, rule, name)
+        _try_example(made, rule, name)
     return made
 
 
-def _try_function(made: RuleTest, rule: RewriteRule, name: str) -> None:
+def _try_example(made: RuleTest, rule: AnyRule, name: str) -> None:
     """Test a rule on an example or a program to keep, and on its variants."""
-    alone = function_alone(rule.file, name)
+    alone = _text(rule, name)
     is_example = name in rule.examples
     made.examples += is_example
     made.keeps += not is_example
     trial = _Trial(made, rule, name)
-    before = _program(alone, rule.file.path)
+    before = _program(alone, None if isinstance(rule, GraphPass) else rule.file.path)
     if isinstance(before, str):
         trial.fail(before)
         return
     is_changed = trial.run(before, is_whole=True)
     if is_changed is not None and is_changed != is_example:
         trial.fail(f"the rule does not change it{_reason(rule, before)}" if is_example else "the rule changes it")
-    for variant in _variants(rule.file, name, alone):
+    for variant in variants(rule, name, alone):
         program = _program(variant.text, None)
         if not isinstance(program, str):
             made.changed += 1
@@ -105,7 +116,7 @@ def _try_function(made: RuleTest, rule: RewriteRule, name: str) -> None:
 class _Trial:
     """Rewrites programs made from a function of a rule file, and records failures."""
 
-    def __init__(self, made: RuleTest, rule: RewriteRule, name: str) -> None:
+    def __init__(self, made: RuleTest, rule: AnyRule, name: str) -> None:
         self._made = made
         self._rule = rule
         self._name = name
@@ -126,26 +137,27 @@ class _Trial:
         rewriter = Rewriter(graph, [self._rule], contents, verify=verifying.require)
         try:
             rewriter.run()
+            after = written(graph)
+            require_interfaces(before, after)
         except MiltextError as failure:
             [found] = failure.diagnostics
             self.fail(found.message, tuple(note.message for note in found.notes))
             return None
         self._made.inputs += verifying.inputs
         if rewriter.replaced:
-            after = graph.program()
             for each in new_errors(before, after):
                 self.fail(each.message)
-            if is_whole:
-                self._judge(prove_rule(self._rule, before, after, self._name))
+            for function in sorted(before.functions) if is_whole else ():
+                self._judge(prove_rule(self._rule, before, after, function))
         return bool(rewriter.replaced)
 
     def _judge(self, proof: Proof) -> None:
         self._made.inputs += proof.inputs
         if not proof.is_proven and not (proof.is_void and self.change):
-            self.fail(proof.failure, tuple(each.message for each in given_note(proof)))
+            self.fail(proof.failure, tuple(each.message for each in given_note(proof.given)))
 
 
-def _reason(rule: RewriteRule, program: Program) -> str:
+def _reason(rule: AnyRule, program: Program) -> str:
     """Return the reason of the first refused site of a rule, after a colon; empty without a site."""
     rewriter = Rewriter(Graph(program), [rule], ConstantContents(None))
     rewriter.run()
@@ -169,56 +181,46 @@ def _placed(found: Diagnostic, text: str) -> str:
     return f"{line}{found.message}"
 
 
-def function_alone(file: RuleFile, name: str) -> str:
-    """Return the text of a file with blanks in place of all functions but one, and of the attributes of the file."""
-    root = _root(file)
-    text = file.text
-    for part in root.children:
-        is_other = part.name == "function" and name_in(part) != name
-        if is_other or part.name in ("attributes", "SEMICOLON"):
-            text = _blanked(text, part)
-    for function in functions(root):
-        if name_in(function) != name:
-            text = _blanked(text, function)
-    return text
+def _text(rule: AnyRule, name: str) -> str:
+    """Return the text of an example or a program to keep."""
+    if isinstance(rule, GraphPass):
+        return {**rule.examples, **rule.keeps}[name]
+    return rule.file.alone(name)
 
 
-def _blanked(text: str, part: Node) -> str:
-    blank = "".join(char if char in "\r\n" else " " for char in text[part.start : part.end])
-    return text[: part.start] + blank + text[part.end :]
+def _functions(rule: AnyRule, name: str, text: str) -> list[Node]:
+    """Return the functions of an example or a program to keep, with their places in its text."""
+    if not isinstance(rule, GraphPass):
+        return [each for each in functions(written_tree(rule.file.read)) if name_in(each) == name]
+    return [*functions(written_tree(recover(text, keep=True)))]
 
 
-def _root(file: RuleFile) -> Node:
-    root = file.read.written_root or file.read.root
-    assert root is not None, "a Program was read from it"
-    return root
-
-
-def _variants(file: RuleFile, name: str, alone: str) -> Iterator[_Variant]:
-    """Yield the texts that differ from a function in one token, in one further output, or in a data type."""
-    function = next(each for each in functions(_root(file)) if name_in(each) == name)
-    found = [each for each in walk(function) if each.token is not None]
+def variants(rule: AnyRule, name: str, alone: str, numbers: Sequence[str] = NUMBERS) -> Iterator[Variant]:
+    """Yield the texts that differ from an example in one token, in one further output, or in a data type."""
+    wholes = _functions(rule, name, alone)
+    found = [each for function in wholes for each in walk(function) if each.token is not None]
     for token in found:
-        others = NUMBERS if token.name == "NUMBER" else [TRUTHS[token.token or ""]] if token.name == "BOOL" else ()
+        others = numbers if token.name == "NUMBER" else [TRUTHS[token.token or ""]] if token.name == "BOOL" else ()
         for other in others:
             if other != token.token:
                 text = alone[: token.start] + other + alone[token.end :]
-                yield _Variant(text, f"`{other}` in place of `{token.token}` at {token.start}")
-    yield from _with_outputs(function, alone)
+                yield Variant(text, f"`{other}` in place of `{token.token}` at {token.start}")
+    for function in wholes:
+        yield from _with_outputs(function, alone)
     for dtype, other in DTYPES.items():
         words = [each for each in found if (each.token or "").strip('"') == dtype]
         text = alone
         for token in reversed(words):
             text = text[: token.start] + (token.token or "").replace(dtype, other) + text[token.end :]
         if words:
-            yield _Variant(text, f"`{other}` in place of `{dtype}`")
+            yield Variant(text, f"`{other}` in place of `{dtype}`")
 
 
-def _with_outputs(function: Node, alone: str) -> Iterator[_Variant]:
+def _with_outputs(function: Node, alone: str) -> Iterator[Variant]:
     """Yield the texts that return one inner value more."""
     blocks = [each for each in walk(function) if each.name == "block"]
     place = output_list(blocks[0]).end - 1
     for operation in (each for each in walk(function) if each.name == "operation"):
         for each in outputs(operation):
             if name := name_in(each):
-                yield _Variant(f"{alone[:place]}, {name}{alone[place:]}", f"`{name}` is also an output")
+                yield Variant(f"{alone[:place]}, {name}{alone[place:]}", f"`{name}` is also an output")

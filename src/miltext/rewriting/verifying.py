@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from miltext.checking.findings import named
 from miltext.checking.programs import findings_in
 from miltext.diagnostics import MiltextError, Note, codes, error
 from miltext.ir.graph import Graph
+from miltext.ir.parts import GraphError
 from miltext.rewriting.operands import ConstantContents
+from miltext.rewriting.passes import UNWRITTEN
 from miltext.rewriting.planning import Rewriter
 from miltext.rewriting.proving import prove
+from miltext.rewriting.python_rules import PythonRule
 from miltext.rewriting.site_programs import FUNCTION, site_program
+from miltext.schema.function_io import interfaces
 
 if TYPE_CHECKING:
     from miltext.checking.findings import Finding
+    from miltext.evaluation.carried import Named
     from miltext.rewriting.passes import AnyRule
     from miltext.rewriting.proving import Proof
     from miltext.rewriting.sites import AnySite
@@ -45,13 +52,14 @@ class Verifying:
             return
         proof = self._proof(site, program)
         if proof is None:
+            _require_refusal(site)
             return
         self.inputs += proof.inputs
         if not proof.is_proven and not proof.is_void:
             value = named(site.root.outputs[0].name)
             problem = "is not as exact as declared" if proof.has_result else "has no result"
             message = f"the rule `{site.rule.name}` {problem} at {value}: {proof.failure}"
-            raise MiltextError([error(codes.UNPROVEN_RULE, message, None, *given_note(proof))])
+            raise MiltextError([error(codes.UNPROVEN_RULE, message, None, *given_note(proof.given))])
         self._known.add(kind)
 
     def _proof(self, site: AnySite, program: Program) -> Proof | None:
@@ -62,7 +70,16 @@ class Verifying:
         rewriter.run()
         if not rewriter.replaced:
             return None
-        return prove_rule(site.rule, program, graph.program(), FUNCTION)
+        return prove_rule(site.rule, program, written(graph), FUNCTION)
+
+
+def _require_refusal(site: AnySite) -> None:
+    """Raise MiltextError (MIL872) for a site of a rule in Python that is none for its operations alone."""
+    if isinstance(site.rule, PythonRule):
+        value = named(site.root.outputs[0].name)
+        message = f"the rule {named(site.rule.name)} cannot be proven at {value}: it leaves the operations of the site"
+        note = Note("list all operations that the rule looks at in `others` of the site")
+        raise MiltextError([error(codes.UNPROVEN_RULE, f"{message} alone as they are", None, note)])
 
 
 def prove_rule(rule: AnyRule, before: Program, after: Program, function: str) -> Proof:
@@ -77,9 +94,36 @@ def new_errors(before: Program, after: Program) -> list[Finding]:
     return [each for each in found if (each.code, each.message) not in old]
 
 
-def given_note(proof: Proof) -> list[Note]:
+def written(graph: Graph) -> Program:
+    """Return the Program of a rewritten graph. Raise MiltextError (MIL870) for one that contradicts itself."""
+    try:
+        return graph.program()
+    except GraphError as failure:
+        raise MiltextError(
+            [error(codes.WRONG_RULE, f"a rule leaves a wrong graph: {failure}", None, UNWRITTEN)]
+        ) from None
+
+
+def require_no_new_errors(before: Program, after: Program) -> None:
+    """Raise MiltextError for errors that a program did not have before."""
+    new = [error(each.code, each.message, None, UNWRITTEN) for each in new_errors(before, after)]
+    if new:
+        raise MiltextError(new)
+
+
+def require_interfaces(before: Program, after: Program) -> None:
+    """Raise MiltextError (MIL870) if a function has other inputs, states or outputs than before."""
+    old, new = interfaces(before), interfaces(after)
+    for name in sorted({*old, *new}):
+        sides = [[[*side.items()] for side in each[name]] if name in each else None for each in (old, new)]
+        if sides[0] != sides[1]:
+            message = f"a rule changes names or types of the inputs and outputs of {named(name)}, which must stay"
+            raise MiltextError([error(codes.WRONG_RULE, message, None, UNWRITTEN)])
+
+
+def given_note(given: Named) -> list[Note]:
     """Return a note with the inputs of a failed proof, if there are any."""
-    listed = [f"`{name}` = {_shown(array.reshape(-1).tolist())}" for name, array in proof.given.items()]
+    listed = [f"`{name}` = {_shown(np.asarray(array).reshape(-1).tolist())}" for name, array in given.items()]
     return [Note(f"the input is {', '.join(listed)}")] if listed else []
 
 

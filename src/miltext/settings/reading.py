@@ -127,6 +127,16 @@ def _advisories(value: object, at: Keys) -> str:
     return value
 
 
+def _rules(value: object, at: Keys) -> tuple[str, ...]:
+    what = 'rules, such as `["softmax", "rules.mil"]`'
+    words = _strings(value, at, what)
+    for index, word in enumerate(words):
+        if word.endswith(".py"):
+            message = f"`{word}` is a rule file in Python, whose code is run by `miltext rewrite` alone: name a `.mil`"
+            raise Mistake(codes.SETTING_TYPE, message, (*at, index), suggestion=None)
+    return words
+
+
 READERS: dict[str, Callable[[object, Keys], Json]] = {
     "select": _codes,
     "ignore": _codes,
@@ -135,6 +145,7 @@ READERS: dict[str, Callable[[object, Keys], Json]] = {
     "unsafe-fixes": _flag,
     "drafts": _flag,
     "advisories": _advisories,
+    "rules": _rules,
 }
 """The settings, each with its reader."""
 

@@ -28,6 +28,7 @@ class Settings(NamedTuple):
     unsafe_fixes: bool = False
     drafts: bool = True
     advisories: str = OFF
+    rules: tuple[str, ...] = ()
 
     def excludes(self, path: str, below: str | None = None) -> bool:
         """Whether a file or folder, or a folder around it, is excluded.

@@ -315,6 +315,9 @@ UNPROVEN_RULE = code(
     "correct the rule, or declare the exactness that it has. The note shows the numbers",
 )
 UNKNOWN_SITE = code("MIL873", "unknown site or rule", ERROR, "name a site or a rule that a dry run lists")
+RULE_MATCHES = code(
+    "MIL874", "match of a rule", NOTE, "apply the rule with `miltext rewrite`, or take it out of the setting `rules`"
+)
 RULES_NOT_PROGRAM = code(
     "MIL875",
     "rule file in place of a program",
