@@ -10,7 +10,7 @@ from miltext.checking.findings import named
 from miltext.ir.parts import Op, Value
 from miltext.printing.renaming import NAME, rename
 from miltext.rewriting.expressions import UnknownFact
-from miltext.rewriting.instances import Argument, NoInstance, instance
+from miltext.rewriting.instances import Argument, Instances, NoInstance
 from miltext.rewriting.literals import literal_of_data
 from miltext.rewriting.matching import is_within
 from miltext.rewriting.operands import MatchFacts
@@ -35,6 +35,7 @@ class Replacing:
 
     def __init__(self, contents: ConstantContents) -> None:
         self._contents = contents
+        self._instances = Instances(contents)
         self._shared: dict[tuple[object, ...], Value] = {}
 
     def prepared(self, site: AnySite) -> Callable[[], Applied]:
@@ -46,7 +47,7 @@ class Replacing:
         block = site.root.block
         assert block is not None, "a site is in a block"
         arguments = self._arguments(site, replacement)
-        made = instance(replacement, site.rule.file, arguments, opset_of(block), self._contents)
+        made = self._instances.of(replacement, site.rule.file, arguments, opset_of(block))
         old = [self._output(site, value) for value in site.rule.pattern.outputs]
         _require_types(old, made)
         insertion = _Insertion(site, made, arguments, self._contents, self._shared)

@@ -150,8 +150,10 @@ class Rewriter:
             self._memory.note(rule, op, refused)
 
     def _is_wanted(self, function: Function, op: Op) -> bool:
+        if not self.only:
+            return True
         names = {name for value in op.outputs for name in (value.name, f"{function.name}/{value.name}")}
-        return not self.only or not names.isdisjoint(self.only)
+        return not names.isdisjoint(self.only)
 
     def _site(self, function: Function, site: AnySite) -> PlannedSite | None:
         """Replace a site, or record and return it with the reason why not."""

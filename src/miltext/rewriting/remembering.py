@@ -44,7 +44,8 @@ class Memory(Generic[Known]):
     def note(self, rule: RewriteRule, op: Op, result: Known) -> None:
         """Keep the result of a rule at an operation."""
         self._known[op][rule] = result
-        self._reach.setdefault(rule, _reach(rule))
+        if rule not in self._reach:
+            self._reach[rule] = _reach(rule)
 
     def forget(self, changed: Iterable[Op]) -> None:
         """Forget what depends on operations that were made, removed, or got other operands."""
