@@ -171,7 +171,7 @@ class Rewriter:
             self.verify(site)
         rewired = [use.op for value in site.root.outputs for use in value.uses if use.op is not None]
         applied = put()
-        self._memory.forget((*site.match.ops.values(), *rewired, *applied.removed, *applied.made))
+        self._memory.change((*site.match.ops.values(), *rewired, *applied.removed, *applied.made))
         depth += len(applied.made) >= len(applied.removed)
         self._depths.update(dict.fromkeys(applied.made, depth))
         done = replace(planned, disposition=REPLACED, removed=_types(applied.removed), made=_types(applied.made))
