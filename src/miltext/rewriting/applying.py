@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import named
-from miltext.ir.parts import Block, Op, Value
+from miltext.ir.parts import Op, Value
 from miltext.printing.renaming import NAME, rename
 from miltext.rewriting.expressions import UnknownFact
 from miltext.rewriting.instances import Argument, Instances, NoInstance
@@ -22,7 +22,7 @@ from miltext.schema.value_builders import STRING, immediate
 if TYPE_CHECKING:
     from miltext.evaluation.rules import Array
     from miltext.ir.functions import Function
-    from miltext.ir.parts import Operand
+    from miltext.ir.parts import Block, Operand
     from miltext.rewriting.instances import Instance
     from miltext.rewriting.operands import ConstantContents
     from miltext.rewriting.rule_files import RuleReplacement
@@ -243,7 +243,7 @@ def _require_names(old: list[Value], insertion: _Insertion, function: Function) 
 
 def is_output(value: Value, function: Function) -> bool:
     """Return whether a value is an output of a function, whose name must stay."""
-    return any(isinstance(use.user, Block) and use.user.owner is function for use in value.uses)
+    return any(block.returns(value) for block in function.blocks.values())
 
 
 def constant_output(output: Value) -> str:
