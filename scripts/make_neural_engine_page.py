@@ -8,6 +8,11 @@ from pathlib import Path
 from generated import settle
 
 from miltext.evaluation.devices.facts import FACTS, FORGE, GAPS, MEASURED, RECIPE, STUDY, SYSTEM, Fact
+from miltext.placement.gaps import UNKNOWN_PLACEMENTS
+from miltext.placement.rules import ANY, REFUSED
+from miltext.placement.rules import table as rules_table
+from miltext.schema.operations import all_names
+from miltext.schema.walk import is_constant
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "neural-engine.md"
 
@@ -23,6 +28,15 @@ rules](evaluation.md#the-arithmetic-of-devices), and `--explain` lists the opera
   becomes infinite between 32758.8 and 32760.8, for K from 4 to 128. The rules below give the same number.
 - The M4 and the M6 gave the same bits in 108 of 108 sums. Where a rule names one of the two chips, the other was not
   measured.
+"""
+
+PLACEMENT = """## Where operations run
+
+`miltext check --profile` and `miltext placement --profile` [answer by these rules](placement.md#profiles). The study
+measured them through Core ML; the sources are its files and sections. A condition is about the data types of computed
+inputs (`in`) and outputs (`out`), of constants (`weights`), the parameters that are given, those that are `computed`,
+words, and numbers. The first refusal that fits counts. A row without cases has its limit from the source alone, or was
+seen in dumps.
 """
 
 CERTAINTIES = {
@@ -50,6 +64,52 @@ def sections() -> Iterator[str]:
         ("operations", "what is not known", "what miltext does"),
         ([spelled(gap.operations), gap.what, gap.instead] for gap in GAPS),
     )
+    yield PLACEMENT
+    yield "## Operations that the Neural Engine refuses\n\n" + refusals()
+    yield "## Operations that run on the Neural Engine\n\n" + supported()
+    yield "## What is not known of where operations run\n\n" + table(
+        ("what is not known", "what miltext does"), ([gap.what, gap.instead] for gap in UNKNOWN_PLACEMENTS)
+    )
+    named = spelled(without_rules())
+    yield f"Operations without a rule of their own, about which only the rules about every operation answer: {named}."
+
+
+def refusals() -> str:
+    """Return the table of the refusals of all profiles."""
+    return table(
+        ("operation", "condition", "Apple's words", "chip, system", "cases", "source"),
+        (
+            [
+                "every one" if each.operation == ANY else f"`{each.operation}`",
+                f"`{each.when}`" if each.when else "always",
+                each.message.replace("|", "\\|"),
+                f"{each.chip}, {each.system}",
+                str(each.cases),
+                each.source.partition(": ")[2],
+            ]
+            for each in rules_table()
+            if each.answer == REFUSED
+        ),
+    )
+
+
+def supported() -> str:
+    """Return the table of the conditions under which operations are supported; each operation has its cases."""
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for each in rules_table():
+        if each.answer != REFUSED:
+            key = f"`{each.when}`", f"{each.chip}, {each.system}", each.source.partition(": ")[2]
+            rows.setdefault(key, []).append(f"`{each.operation}` {each.cases}")
+    return table(
+        ("condition", "operations, with the number of cases", "chip, system", "source"),
+        ([condition, ", ".join(operations), *rest] for (condition, *rest), operations in rows.items()),
+    )
+
+
+def without_rules() -> list[str]:
+    """Return the names of operations that no rule is about."""
+    known = {each.operation for each in rules_table()}
+    return sorted(name for name in all_names() if name not in known and not is_constant(name))
 
 
 def facts(chosen: Iterable[Fact]) -> str:

@@ -33,6 +33,7 @@ LEFT = {
     "generation.growing": 4,
     "diffing.structure": 4,  # the operations of a block's difference
     "diffing.report": 1,
+    "pymil.fingerprints": 1,  # the operations of coremltools' own blocks
 }
 """The proto boundary of ARCHITECTURE, and fields of other classes that are called like the message's."""
 

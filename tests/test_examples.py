@@ -27,6 +27,7 @@ INDENTED = re.compile(r"^    ((?:miltext|git|pip|python) .*)$", re.MULTILINE)
 """A command of a page that is written alone, and not in a fence."""
 
 FOLLOWED = {
+    "docs/placement.md": "tests/placement/test_placement_page.py",
     "README.md": "tests/test_readme.py",
     "docs/tutorial.md": "tests/test_tutorial.py",
     "docs/golden-files.md": "tests/test_golden_page.py",

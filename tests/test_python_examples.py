@@ -23,6 +23,7 @@ FOLLOWED = {
     "docs/convert-weights.md": "tests/conversion/test_convert_weights_page.py",
     "docs/graph.md": "tests/ir/test_graph_page.py",
     "docs/lark.md": "tests/syntax/test_lark_page.py",
+    "docs/validate-passes.md": "tests/pass_validation/test_validate_page.py",
 }
 """The pages whose examples another test runs."""
 

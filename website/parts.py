@@ -15,6 +15,7 @@ SPLIT = {
     "language.md": ("## ",),
     "diff.md": ("## ",),
     "json.md": ("## ",),
+    "neural-engine.md": ("## ",),
     "performance.md": ("## ",),
     "api/functions.md": ("## ",),
     "project/architecture.md": ("## ",),

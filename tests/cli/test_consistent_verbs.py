@@ -35,6 +35,7 @@ READERS = {
     "locate": ("locate", "{}", "1"),
     "merge": ("merge", "{}", "{}", "{}", "-o", "New.mil"),
     "optimize": ("optimize", "{}", "-o", "New.mlpackage"),
+    "placement": ("placement", "{}", "--profile", "ane-m4-macos27"),
     "parse": ("parse", "{}", "-o", "New.pb"),
     "print": ("print", "{}"),
     "reduce": ("reduce", "{}", "--test", "true", "-o", "New.mil"),

@@ -44,6 +44,7 @@ VERBS = {
     "reshape": ("reshape M.mlpackage x=4,5 -o Out.mlpackage", 0),
     "convert": ("convert-weights M.mlpackage --to fp32 --io -o Out.mlpackage", 0),
     "extract": ("extract M.mlpackage a -o Out.mlpackage", 0),
+    "placement": ("placement M.mlpackage --profile ane-m4-macos27", 0),
     "reduce": ("reduce M.mlpackage --test true -o Out.mlpackage", 0),
     "run": ("run M.mlpackage --random", 0),
     "compare": ("compare M.mlpackage Plain.mlpackage", 0),

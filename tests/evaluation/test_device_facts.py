@@ -13,6 +13,8 @@ from miltext.evaluation.devices.engine_rules import ENGINE
 from miltext.evaluation.devices.facts import FACTS, GAPS, MEASURED, PRODUCTS, facts_of
 from miltext.evaluation.rules import RULES
 from miltext.evaluation.standing import lines
+from miltext.placement.gaps import UNKNOWN_PLACEMENTS
+from miltext.placement.rules import table
 
 sys.path.insert(0, str(ROOT / "scripts"))
 
@@ -25,8 +27,11 @@ def test_the_page_is_made_of_the_table() -> None:
     for fact in FACTS:
         assert fact.rule in text
         assert fact.source.removeprefix("https://") in text
-    for gap in GAPS:
+    for gap in (*GAPS, *UNKNOWN_PLACEMENTS):
         assert gap.what in text
+    for rule in table():
+        assert rule.when in text
+        assert rule.message in text
 
 
 def test_each_rule_of_the_engine_has_a_fact() -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from miltext.evaluation.summaries import HEADINGS, PIECE, record, row, summarize, table, type_of
+from miltext.diagnostics.wording import table
+from miltext.evaluation.summaries import HEADINGS, PIECE, record, row, summarize, type_of
 from miltext.schema.types import DictionaryType, ListType, TensorType, Type
 
 NAN, INF = np.nan, np.inf
@@ -114,11 +115,11 @@ def test_records() -> None:
 
 
 def test_a_short_row_reaches_over_the_columns_after_it() -> None:
-    lines = table([("a", "fp32", "x" * 50), ("longer", "fp32", "1", "2", "3", "0", "0", "0")])
+    lines = table([("a", "fp32", "x" * 50), ("longer", "fp32", "1", "2", "3", "0", "0", "0")], HEADINGS)
     assert lines[0].split() == list(HEADINGS)
     assert lines[1] == "a       fp32  " + "x" * 50
     assert lines[2] == "longer  fp32  1    2    3     0    0    0"
-    assert table([]) == ["  ".join(HEADINGS)]
+    assert table([], HEADINGS) == ["  ".join(HEADINGS)]
 
 
 def test_what_is_not_declared_is_as_it_is() -> None:

@@ -18,7 +18,9 @@ OUTPUTS = ("-o", "--output", "--save", "-r")
 EDITED = {"both.mil", "model.mil", "New.mlpackage"}
 """What people have edited between two examples."""
 
-NAMED = re.compile(r"(?:[\w.]+=)?([\w./-]+\.(?:mlpackage|mlmodelc|mlmodel|mil|toml|npz|jpg|sh)|(?:\./)?predict|DIR)")
+NAMED = re.compile(
+    r"(?:[\w.]+=)?([\w./-]+\.(?:mlpackage|mlmodelc|mlmodel|mil|toml|npz|jpg|sh|tsv)|(?:\./)?predict|DIR)"
+)
 """A word of an example that names something, perhaps behind a `=`."""
 
 

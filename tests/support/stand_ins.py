@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from conftest import EXAMPLE, ROOT
 from support.containers import write_package
+from support.dumps import PLACED
 from support.pipelines import of_text, piped
 
 import miltext
@@ -328,6 +329,14 @@ def _script(_stem: str, _line: str) -> bytes:
     return SCRIPT.encode()
 
 
+def _dump(*_: str) -> bytes:
+    return PLACED.encode()
+
+
+def _plan(*_: str) -> bytes:
+    return b"case\tindex\toperation\toutput\tpreferred\nmain\t0\tios18.relu\ty\tANE\n"
+
+
 KINDS: dict[str, Callable[[str, str], Made]] = {
     ".mlpackage": _package,
     ".mlmodelc": lambda stem, line: _compiled(_package(stem, line)),
@@ -343,6 +352,9 @@ KINDS: dict[str, Callable[[str, str], Made]] = {
 FILES: dict[str, Callable[[str, str], Made]] = {
     "Classifier.mlpackage": lambda *_: EXAMPLE,
     "predict": _script,
+    "analytics.mil": _dump,
+    "before.mil": _dump,
+    "plan.tsv": _plan,
     "DIR": _weights,
     **{f"{name}.npy": lambda *_, name=name: _ffn(name) for name in ("w1", "w2", "w3", "rms")},
 }

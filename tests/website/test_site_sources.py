@@ -192,7 +192,8 @@ def test_the_python_page_lists_each_public_name(matches_golden: Check) -> None:
     """Each row has the first sentence of the name's docstring."""
     page = PYTHON.read_text(encoding="utf-8")
     testing = [f"testing.{name}" for name in miltext.testing.__all__]
-    assert sorted(_ROW.findall(page)) == sorted([*miltext.__all__, *testing, "coreml.to_pymil", "coreml.from_pymil"])
+    coreml = [f"coreml.{name}" for name in miltext.coreml.__all__]
+    assert sorted(_ROW.findall(page)) == sorted([*miltext.__all__, *testing, *coreml])
     matches_golden(PYTHON, _ROW.sub(lambda row: f"| `{row[1]}` | {_purpose(row[1])} |", page))
 
 

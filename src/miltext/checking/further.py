@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 
 Further: TypeAlias = "Callable[[Program, Path | None], list[Finding]]"
 """A check of a Program whose weight files are in a folder, if they are anywhere."""
+
+
+def together(checks: Sequence[Further]) -> Further:
+    """Return the check that adds the findings of several checks."""
+    return lambda program, folder: [found for each in checks for found in each(program, folder)]
 
 
 def further_findings(also: Further | None, program: Program | None, folder: Path | None) -> list[Finding]:

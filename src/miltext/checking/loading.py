@@ -31,8 +31,8 @@ def loader_findings(model: Model) -> list[Finding]:
 
     Raise ModelError: MIL480 without coremltools; and the errors of reading the program.
     """
-    from miltext.coreml import loader_of
     from miltext.diagnostics import ModelError
+    from miltext.pymil.loading import loader_of
 
     try:
         spec, load = loader_of(model)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.checking.arrays import Arrays
 from miltext.checking.draft_types import dtype_in_draft
 from miltext.checking.drafts import draft_notice, draft_types, marker_words
+from miltext.checking.dumps import dump_findings
 from miltext.checking.findings import apart_from, elsewhere, in_order, located
 from miltext.checking.further import further_findings
 from miltext.checking.ignores import without_ignored
@@ -16,6 +17,7 @@ from miltext.checking.loading import loader_findings
 from miltext.checking.programs import verify
 from miltext.diagnostics import Note, ParseError, PrintError, codes
 from miltext.diagnostics.selection import keeps_from_reading, noted
+from miltext.dumps.texts import is_dump
 from miltext.files.writing import WITH_DESCRIPTION
 from miltext.models.model import Model
 from miltext.parsing.parser import attempt
@@ -216,6 +218,8 @@ def _check_text(
 
     With `keep`, the tree of a draft is kept as `recover` does. `undescribed` is as in `refused_findings`.
     """
+    if is_dump(text):
+        return CheckedText(dump_findings(text))
     omitted: list[Diagnostic] = []
     arrays = Arrays(folder)
     program = known or attempt(text)

@@ -20,6 +20,7 @@ GROUPS = {
         "describe": "Show a model's description as TOML.",
         "locate": "Show the operation at a line of model.mil.",
         "find": "Find patterns of operations in models.",
+        "placement": "Show where operations run, and why not on the Neural Engine.",
     },
     "Write": {
         "infer": "Add the types that a draft omits.",

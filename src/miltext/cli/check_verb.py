@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program
 
 
+LIST = "list"
+"""The word in place of a profile that lists all."""
+
 FIXED = ("mlpackage", "mlmodel")
 """The kinds of models whose descriptions are fixed; a compiled one is compiled again."""
 
@@ -59,6 +62,7 @@ Examples:
   miltext check --no-drafts .                # for a repository of complete programs
   miltext check --advisories Model.mlpackage # also known faults of Core ML and coremltools
   miltext check --advisories --list          # the known faults, their sources and ways out
+  miltext check --profile ane-m4-macos27 Model.mlpackage   # what the Neural Engine does not take, and why
   miltext check --watch .                    # again after each change
   miltext check --format sarif *.mil > found.sarif
   miltext print Model.mlpackage | miltext check -
@@ -141,6 +145,11 @@ Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, o
     "--all-advisories", "advisories", flag_value="all", help="Also report those that were seen on one device only."
 )
 @click.option("--no-advisories", "advisories", flag_value=OFF, help="Do not report known faults.  [--no-advisories]")
+@click.option(
+    "--profile",
+    metavar="NAME",
+    help="Also report operations that the Neural Engine of a chip and system does not take; `list` lists the profiles.",
+)
 @click.option("--list", "is_list", is_flag=True, help="List the advisories, and check nothing.")
 @click.option("--config", metavar="FILE", help="Use the settings of this pyproject.toml for all files.")
 @click.option("--isolated", is_flag=True, help="Ignore the settings of every pyproject.toml.")
@@ -166,6 +175,9 @@ def command(
     if is_list:
         _list_advisories(paths, form, choices.get("advisories"))
         return
+    if choices.get("profile") == LIST:
+        _list_profiles(paths, form)
+        return
     paths = named_paths(paths, "models or folders to check")
     _refuse_unclear(paths, form, fix, diff, watch)
     if loader:
@@ -190,6 +202,18 @@ def _list_advisories(paths: Sequence[str], form: str, choice: object) -> None:
         write_json({"advisories": [each.to_json() for each in chosen]})
     else:
         write_text("-", [listed(chosen)])
+
+
+def _list_profiles(paths: Sequence[str], form: str) -> None:
+    """Show the profiles."""
+    from miltext.placement.rules import known_system, profile_lines, profiles
+
+    if paths or form not in ("text", "json"):
+        raise click.UsageError("--profile list is about the profiles alone, as text or JSON: leave the models out")
+    if form == "json":
+        write_json({"profiles": [{"name": each, "system": known_system(each)} for each in profiles()]})
+    else:
+        write_text("-", [f"{line}\n" for line in profile_lines()])
 
 
 def _check(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from miltext.checking.further import together
 from miltext.cli.habits import place_of
 from miltext.cli.streams import existing, fail, whole_model
 from miltext.diagnostics import MiltextError, codes
@@ -50,6 +51,7 @@ class Rules(NamedTuple):
     drafts: bool | None = None
     force_exclude: bool = False
     advisories: str | None = None
+    profile: str | None = None
 
     def settings_of(self, name: str) -> Settings:
         """Return the settings for a file or model; for standard input without a name, the settings of the working
@@ -68,7 +70,18 @@ class Rules(NamedTuple):
         return self.settings_of(name).unsafe_fixes if self.unsafe is None else self.unsafe
 
     def further(self, name: str) -> Further | None:
-        """Return the check for the advisories that are chosen for a file; None for none."""
+        """Return the checks for the advisories that are chosen for a file, and for the profile; None for none."""
+        chosen = [each for each in (self._advisories(name), self._profile()) if each is not None]
+        return together(chosen) if chosen else None
+
+    def _profile(self) -> Further | None:
+        if self.profile is None:
+            return None
+        from miltext.placement.findings import profile_check
+
+        return profile_check(self.profile)
+
+    def _advisories(self, name: str) -> Further | None:
         choice = self.settings_of(name).advisories if self.advisories is None else self.advisories
         if choice == OFF:
             return None

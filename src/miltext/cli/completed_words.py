@@ -165,6 +165,18 @@ def _rules() -> Iterable[tuple[str, str]]:
     return {**dict.fromkeys(library(), ""), **{each.name: each.purpose for each in packaged()}}.items()
 
 
+def _profiles() -> Iterable[tuple[str, str]]:
+    """Return the profiles of the Neural Engine, each with its chip and system."""
+    from miltext.placement.rules import known_system, profiles
+
+    return [(each, known_system(each)) for each in profiles()]
+
+
+def _checked_profiles() -> Iterable[tuple[str, str]]:
+    """Return the profiles, and the word that lists them."""
+    return [*_profiles(), ("list", "list the profiles")]
+
+
 RULES = words(_rules)
 CODES, OPERATIONS = words(_codes, by_commas=True), words(_operations)
 ARRAYS = files(".npy", ".npz", ".safetensors", ".png", ".jpg", ".jpeg")
@@ -192,6 +204,7 @@ WORDS: dict[str, Source] = {
     "weights": files(*BUILT, ".bin"),
     **dict.fromkeys(("run weights", "compare weights"), FOLDERS),
     "run samples": ANY,
+    **dict.fromkeys(("placement model", "placement against"), files(*MODELS, ".tsv", ".json")),
     **dict.fromkeys(("reduce line", "textconv file", "textconv keep", "difftool old", "difftool new"), ANY),
     "mergetool file": files(*MODELS),
     "resolve": _resolving,
@@ -205,6 +218,8 @@ WORDS: dict[str, Source] = {
     "opset": words(_opsets),
     "family": words(_families),
     "dtype": words(_dtypes),
+    "profile": words(_profiles),
+    "check profile": words(_checked_profiles),
     "help words": _commands,
     "revisions": _revisions,
     # names in the model

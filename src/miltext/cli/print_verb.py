@@ -26,6 +26,7 @@ from miltext.cli.streams import (
 )
 from miltext.diagnostics import Diagnostic, Note, PrintError, codes, error, warning
 from miltext.diagnostics.wording import tally
+from miltext.dumps.texts import is_dump
 from miltext.models.model import Stage
 from miltext.models.outputs import kind_of_name
 from miltext.printing.printing import pieces
@@ -48,6 +49,7 @@ Examples:
   miltext print Model.mlpackage --draft --drop-names | less # for people to edit
   miltext print Model.mlpackage --weights-as b.bin          # to join the text with another model's
   miltext print Model.mlpackage --html -o model.html
+  miltext print Model.mlpackage --placement --profile ane-m4-macos27   # what the Neural Engine takes
   miltext print Pipeline.mlpackage -o texts                 # texts/0-head.mil, texts/1-tail.mil, ...
   miltext print Pipeline.mlpackage --model 1 -o tail.mil
   git show HEAD:model.mlmodel | miltext print
@@ -120,6 +122,14 @@ _WAYS = {
     help="Rename the weight file in the text, to join it with another model's text.",
 )
 @click.option("--annotate", is_flag=True, help="End each weight's line with a comment: digest, min, max and mean.")
+@click.option(
+    "--placement",
+    is_flag=True,
+    help="End each operation with a comment: the backend of a dump, or the answer of --profile.",
+)
+@click.option(
+    "--profile", metavar="NAME", help="The profile for --placement of a model; `miltext check --profile list`."
+)
 @nested_option()
 def command(model: str, output: str, nested: str | None, form: str | None, **options: Chosen) -> None:
     """Print MODEL's program as MIL text that reads back as the same Program.
@@ -141,8 +151,13 @@ def command(model: str, output: str, nested: str | None, form: str | None, **opt
 
 
 def _print(whole: Model, nested: str | None, form: PrintForm, output: str, model: str) -> None:
-    """Write a program, or the programs of a pipeline."""
+    """Write a program, or the programs of a pipeline; or a dump of the runtime."""
     with naming_failures(whole.name, _WAYS):
+        if whole.kind == "mil" and is_dump(whole.text or ""):
+            write_text(output, form.of_dump(whole), form.kind, model)
+            return
+        if form.placement and form.profile is None:
+            raise click.UsageError("a model has no backends by itself: name a --profile, or print a dump")
         if nested is None and whole.models:
             from miltext.cli.pipeline_texts import program_stages, write_texts
 
@@ -173,6 +188,8 @@ class PrintForm:
     inline_weights: int | None
     weights_as: tuple[str, ...]
     annotate: bool
+    placement: bool = False
+    profile: str | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     is_cut: bool = False
 
@@ -186,12 +203,19 @@ class PrintForm:
         proven = self.as_coremlc or self.verify_roundtrip or self.annotate or self.style.strict
         if (self.draft or self.drop_names) and (not self.draft or self.compact or self.html or proven):
             raise click.UsageError(_WITH_DRAFT if self.draft else "--drop-names is for drafts: add --draft")
+        if self.profile is not None and self._beside_profile() != _PLAIN:
+            raise click.UsageError("--profile can be combined only with --placement, --html, --dialect and --floats")
         if self.weights_as and (self.annotate or self.as_coremlc):
             raise click.UsageError("--weights-as cannot be combined with --annotate and --as-coremlc")
         if (self.compact or self.html) and (proven or self.inline_weights is not None or self.weights_as):
             raise click.UsageError("--compact and --html can be combined only with --dialect, --floats and --elide")
         if self.as_coremlc and (self.annotate or self.style != Style(strict=self.style.strict)):
             raise click.UsageError(_WITH_COREMLC)
+
+    def _beside_profile(self) -> PrintForm:
+        """Return the form without what goes with a profile."""
+        style = self.style._replace(dialect="1.3", floats="hex")
+        return replace(self, placement=False, profile=None, html=False, style=style)
 
     def for_terminal(self) -> PrintForm:
         """Return the form for people at a terminal, without long literals, unless an option asks for all."""
@@ -220,6 +244,28 @@ class PrintForm:
         programs = [_program(stage.model, self.inline_weights) for stage in stages]
         return replace(self, names=read_names(programs, self.weights_as))
 
+    def of_dump(self, dump: Model) -> Iterable[str]:
+        """Return a dump in canonical layout, or as a page. Raise UsageError for the form of a Program.
+
+        A page has the placement of each operation beside it, as the text has on request.
+        """
+        style = Style() if self.is_cut else self.style
+        if replace(self, html=False, placement=False, is_cut=False, style=style) != _PLAIN:
+            raise click.UsageError(_WITH_DUMP)
+        from miltext.formatting.formatter import format_text
+
+        text = format_text(dump.text or "", path=dump.name)
+        if self.html or self.placement:
+            from miltext.placement.annotating import annotated_dump
+
+            text = annotated_dump(text, dump.name)
+        if not self.html:
+            return [text]
+        from miltext.printing.html_page import page
+        from miltext.weight_files.page_weights import PageWeights
+
+        return [page(text, dump.name, PageWeights(dump.model_path, {}))]
+
     def text(self, stage: Stage) -> Iterable[str]:
         """Return the text of a program, in pieces, and show its warnings."""
         made = self._pieces(stage)
@@ -227,6 +273,8 @@ class PrintForm:
 
     def _pieces(self, stage: Stage) -> Iterable[str]:
         model = stage.model
+        if self.profile is not None:
+            return _with_answers(model, self.style, self.profile, stage.short_name if self.html else None)
         if self.compact or self.html:
             return _for_reading(stage, self.compact, self.html, self.style)
         program = _program(model, self.inline_weights, self.names)
@@ -239,6 +287,36 @@ class PrintForm:
         if not (self.verify_roundtrip or self.style.strict):
             return printed
         return [_shown_to_hold("".join(printed), program, stage, strict=self.style.strict, prove=self.verify_roundtrip)]
+
+
+_PLAIN = PrintForm(
+    style=Style(),
+    compact=False,
+    draft=False,
+    drop_names=False,
+    html=False,
+    as_coremlc=False,
+    verify_roundtrip=False,
+    inline_weights=None,
+    weights_as=(),
+    annotate=False,
+)
+"""The form without options."""
+
+_WITH_DUMP = "a dump of the Core ML runtime is printed as it is: only --placement, --html and -o go with it"
+
+
+def _with_answers(model: Model, style: Style, profile: str, page_name: str | None) -> Iterable[str]:
+    """Return the text, with the answer of a profile beside each operation; as a page if it has a name."""
+    from miltext.placement.annotating import annotated_program
+
+    text = annotated_program("".join(pieces(model.program, style)), model.program, profile)
+    if page_name is None:
+        return [text]
+    from miltext.printing.html_page import page
+    from miltext.weight_files.page_weights import PageWeights
+
+    return [page(text, page_name, PageWeights(model.model_path, {}))]
 
 
 def _program(model: Model, inline_weights: int | None, names: Mapping[str, str] | None = None) -> Program:

@@ -218,11 +218,12 @@ class ShownResults:
         """Return a table of the results, with an empty line between sides; in colour, rows with infinities or NaN are
         red.
         """
-        from miltext.evaluation.summaries import table
+        from miltext.diagnostics.wording import table
+        from miltext.evaluation.summaries import HEADINGS
 
         parts = [list(looks.values()) for looks in self._looks.values() if looks]
         rows = [row for part in parts for row in [("",), *part]][1:]
-        headings, *lines = table(rows)
+        headings, *lines = table(rows, HEADINGS)
         if color:
             lines = [
                 click.style(line, fg="red") if _is_infinite(row) else line

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def show_ranges(evaluator: Evaluator, data: str, *, as_json: bool) -> None:
     """Show the ranges on the samples of an archive, or of all archives in a folder."""
     from miltext.bounds.samples import HEADINGS, cells, ranges_on
-    from miltext.evaluation.summaries import table
+    from miltext.diagnostics.wording import table
 
     paths = _archives(Path(data))
     with Progress("running samples", lambda: len(paths)) as bar:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def listed(words: Iterable[str], conjunction: str = "or", most: int | None = None) -> str:
@@ -19,6 +19,16 @@ def listed(words: Iterable[str], conjunction: str = "or", most: int | None = Non
 def tally(number: int, noun: str) -> str:
     """Return a count with its noun: `0 tests`, `1 test`, `2 tests`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def table(rows: Iterable[Sequence[str]], headings: Sequence[str]) -> list[str]:
+    """Return the lines of a table with its headings. The last cell of a short row reaches over later columns."""
+    rows = [headings, *rows]
+    widths = [
+        max([len(row[column]) for row in rows if len(row) > column + (len(row) < len(headings))], default=0)
+        for column in range(len(headings))
+    ]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip() for row in rows]
 
 
 def evidence(source: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -89,16 +89,6 @@ def type_of(value: Any, declared: Type) -> Type:
 
 
 # ---- for people
-
-
-def table(rows: Iterable[Sequence[str]], headings: Sequence[str] = HEADINGS) -> list[str]:
-    """Return the lines of a table with its headings. The last cell of a short row reaches over later columns."""
-    rows = [headings, *rows]
-    widths = [
-        max([len(row[column]) for row in rows if len(row) > column + (len(row) < len(headings))], default=0)
-        for column in range(len(headings))
-    ]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip() for row in rows]
 
 
 def row(name: str, value: Any, declared: Type) -> tuple[str, ...]:

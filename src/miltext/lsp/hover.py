@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
+from miltext.diagnostics import ParseError
+from miltext.dumps.texts import is_dump
 from miltext.lsp.calls import opset_at, parameter_around
 from miltext.lsp.weights import array_in, describe_array, describe_record, describe_weight
+from miltext.placement.annotating import placed_at, placed_words
 from miltext.reference.markdown import described_operation, described_opset, described_parameter, known_signature
 from miltext.schema.dtypes import BY_NAME
 from miltext.syntax.phrases import ARGUMENTS, ATTRIBUTES, OPERATIONS, OPSETS, arguments, attributes_named, held, name_in
@@ -30,15 +34,28 @@ def hover(view: View, params: lsp.HoverParams) -> lsp.Hover | None:
     if (found := view.name_at(params.position)) is not None:
         name, value = found
         known = described_value(view, value) if value else f"`{name.text}` is not defined"
-        return _shown(view, "\n\n".join([known, *_parameter(view, phrases)]), name.start, name.end)
+        about = [known, *_parameter(view, phrases), *_placed(view, phrases)]
+        return _shown(view, "\n\n".join(about), name.start, name.end)
     for depth in range(len(phrases), 1, -1):
         if described := _described(view, phrases[:depth]):
+            described = "\n\n".join([described, *_placed(view, phrases)])
             return _shown(view, described, phrases[depth - 1].start, phrases[depth - 1].end)
     return None
 
 
 def _shown(view: View, described: str, start: int, end: int) -> lsp.Hover:
     return lsp.Hover(view.client.markup(described), view.range(start, end))
+
+
+def _placed(view: View, phrases: list[Node]) -> Iterator[str]:
+    """Yield the backend of the operation around a place, and the reasons against others, in a dump."""
+    if not is_dump(view.text):
+        return
+    with suppress(ParseError):  # the text may be broken
+        known = placed_at(view.text)
+        found = next((known[each.start] for each in reversed(phrases) if each.start in known), None)
+        if found is not None:
+            yield f"Backend: {placed_words(found)}"
 
 
 def _described(view: View, phrases: list[Node]) -> str | None:

@@ -65,6 +65,9 @@ def _pair_off(old: Mapping[int, Hashable], new: Mapping[int, Hashable]) -> list[
     return [(i, waiting[key].popleft()) for i, key in old.items() if waiting.get(key)]
 
 
+_LOOSER = {EXACT: SHAPED, SHAPED: TYPED}
+"""The levels at which operations may have crossed partners, each with the next one."""
+
 Keyed = Callable[[BlockOperations, int], Mapping[int, Hashable]]
 """A function that gives each unpaired operation of a side a key."""
 
@@ -150,8 +153,28 @@ class _Matcher:
 
     def _match_closures(self, level: int) -> None:
         """Match by all sources of operations, then by all their results."""
-        self._match_keys(_sources, level)
+        pairs = self._equal_keys(_sources, level)
+        if level in _LOOSER and self._are_crossed(pairs):
+            self._match_namesakes(_LOOSER[level])
+            pairs = self._equal_keys(_sources, level)
+        for i, j in pairs:
+            self._match(i, j)
         self._match_by(_results, level)
+
+    def _are_crossed(self, pairs: Sequence[Pair]) -> bool:
+        """Return whether operations would have partners of other names, though both names are on both sides."""
+        here, there = ({name for name in side.names if name} for side in (self._a, self._b))
+        both = here & there
+        names = ((self._a.names[i], self._b.names[j]) for i, j in pairs)
+        return any(old != new and {old, new} <= both for old, new in names)
+
+    def _match_namesakes(self, level: int) -> None:
+        """Make partners of operations of one name at the same place: of parallel operations that differ only in numbers
+        or sizes, one may have the old ones of another.
+        """
+        self._match_keys(_places, level)
+        if {value.name for value in self._a.block.outputs} == {value.name for value in self._b.block.outputs}:
+            self._match_keys(_outputs, TYPED)
 
     def _match_by(self, keys: Keyed, level: int) -> None:
         """Match by a key, then by the connections of the new partners."""
@@ -160,8 +183,12 @@ class _Matcher:
 
     def _match_keys(self, keys: Keyed, level: int) -> None:
         """Make partners of operations whose key is unique on both sides."""
-        for i, j in only_pairs(keys(self._a, level).items(), keys(self._b, level).items()):
+        for i, j in self._equal_keys(keys, level):
             self._match(i, j)
+
+    def _equal_keys(self, keys: Keyed, level: int) -> list[Pair]:
+        """Return the operations whose key is unique on both sides."""
+        return only_pairs(keys(self._a, level).items(), keys(self._b, level).items())
 
     def _match_twins(self) -> None:
         """Make partners of operations that differ only in name or order."""
@@ -176,10 +203,17 @@ class _Matcher:
             self._match(i, j)
 
     def _align(self, level: int) -> None:
-        """Make partners of operations in the same order between the same partners, if their connections agree.
+        """Make partners of operations in the same order between the same partners, if their connections agree."""
+        found = self._in_order(level)
+        if level in _LOOSER and self._are_crossed([*found.items()]):
+            self._match_namesakes(TYPED)
+            found = self._in_order(level)
+        for i in agreeing(self._a, self._b, found):
+            self._match(i, found[i])
+        self._flood(level)
 
-        Constants are not matched by order, but by their users.
-        """
+    def _in_order(self, level: int) -> dict[int, int]:
+        """Return the operations in the same order between the same partners; constants are matched by their users."""
         a, b = self._a, self._b
         found: dict[int, int] = {}
         start, stop = 0, 0
@@ -189,9 +223,7 @@ class _Matcher:
             pairs = common([a.local(i, level) for i in left], [b.local(j, level) for j in free])
             found.update((left[i], free[j]) for i, j in pairs)
             start, stop = end + 1, edge + 1
-        for i in agreeing(a, b, found):
-            self._match(i, found[i])
-        self._flood(level)
+        return found
 
     def _flood(self, level: int, needed: int = 1, constants: bool = False) -> None:
         """Make partners of operations with the same connections to partners."""
@@ -211,6 +243,18 @@ def _sources(side: BlockOperations, level: int) -> dict[int, Hashable]:
 def _results(side: BlockOperations, level: int) -> dict[int, Hashable]:
     """Return the keys of operations with all their results."""
     return {index: key for index, key in side.downward(level).items() if side.is_used(index)}
+
+
+def _places(side: BlockOperations, level: int) -> dict[int, Hashable]:
+    """Return operations with all their sources, all their results, and their names."""
+    down = side.downward(level)
+    return {index: (key, down[index], side.names[index]) for index, key in _sources(side, level).items()}
+
+
+def _outputs(side: BlockOperations, level: int) -> dict[int, Hashable]:
+    """Return the operations that make outputs of the block, with all their sources, and their names."""
+    sources = _sources(side, level).items()
+    return {index: (key, side.names[index]) for index, key in sources if index in side.exits}
 
 
 def _lines(side: BlockOperations, _: int) -> dict[int, Hashable]:

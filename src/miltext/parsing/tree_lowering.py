@@ -24,6 +24,12 @@ WINDOW = 300
 """The number of characters before a value that are searched for the name of its parameter."""
 
 
+OF_RUNTIME = (codes.OPERATION_OPSET, codes.RUNTIME_TYPE)
+"""The codes of errors about what only the Core ML runtime writes, into its dumps."""
+
+_OF_DUMPS = Note("`miltext placement` shows a dump of the Core ML runtime")
+
+
 class TreeLowering:
     """Lowering of the phrases of a text's tree. Raise ParseError at the first refused one."""
 
@@ -85,6 +91,7 @@ def lowering_diagnostic(phrase: Node, refused: LoweringError, text: str = "") ->
             )
     first = refused.first
     notes = [Note("first defined here", Span(first.start, first.end))] if isinstance(first, Token) else []
+    notes += [_OF_DUMPS] if refused.code in OF_RUNTIME else []
     return error(refused.code, message, place, *notes, suggestion=suggestion, applicability=applicability)
 
 

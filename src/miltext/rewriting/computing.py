@@ -27,12 +27,12 @@ def computed(ops: Sequence[Op], opset: str, literal: Callable[[Value], proto.Val
 
     Raise MiltextError for an operation without a result.
     """
-    program, made = _program(ops, opset, literal)
+    program, made = constant_program(ops, opset, literal)
     results = Evaluator(program, FUNCTION, check=False).run({})
     return {value: np.asarray(results[name]) for value, name in made.items()}
 
 
-def _program(
+def constant_program(
     ops: Sequence[Op], opset: str, literal: Callable[[Value], proto.Value]
 ) -> tuple[Program, dict[Value, str]]:
     """Return a Program that computes the operations, and the names of their outputs in it."""

@@ -41,7 +41,7 @@ def site_program(site: AnySite, contents: ConstantContents) -> Program:
     _hold_literals(block, contents)
     outputs = []
     for value in site.root.outputs:
-        through = Op.new("identity", {"x": made[value]}, {f"{value.name}_out": _closed(value.type)})
+        through = Op.new("identity", {"x": made[value]}, {f"{value.name}_out": closed(value.type)})
         block.append(through)
         outputs.append(through.outputs[0])
     block.outputs = outputs
@@ -58,12 +58,12 @@ def _copy(op: Op, block: Block, made: dict[Value, Value], inside: set[Op]) -> No
         if value.maker is not None and (value.maker in inside or value.is_constant):
             _copy(value.maker, block, made, inside)
         else:
-            made[value] = block.function.add_input(value.name, _closed(value.type))
+            made[value] = block.function.add_input(value.name, closed(value.type))
     copy = op.copy()
     for name, operands in op.inputs.items():
         copy.set_input(name, [_put(each, made) for each in operands])
     for value, output in zip(op.outputs, copy.outputs, strict=True):
-        output.type = _closed(value.type)
+        output.type = closed(value.type)
         made[value] = output
     block.append(copy)
 
@@ -81,7 +81,7 @@ def _put(operand: Operand, made: dict[Value, Value]) -> Operand:
     return made[operand] if isinstance(operand, Value) else operand
 
 
-def _closed(type: Type) -> Type:
+def closed(type: Type) -> Type:
     """Return a type in which each size that is not known is OPEN."""
     if not isinstance(type, TensorType):
         return type

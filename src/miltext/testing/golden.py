@@ -194,8 +194,6 @@ def exported(source: Any) -> Any:
         from miltext.evaluation.subjects import opened
 
         return opened(source)
-    if not str(type(source).__module__).startswith("coremltools.converters.mil"):
-        return source
-    from miltext.coreml import from_pymil
+    from miltext.pymil.exporting import from_pymil, is_pymil
 
-    return from_pymil(source)
+    return from_pymil(source) if is_pymil(source) else source

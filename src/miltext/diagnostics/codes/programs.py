@@ -316,7 +316,7 @@ UNPROVEN_RULE = code(
 )
 UNKNOWN_SITE = code("MIL873", "unknown site or rule", ERROR, "name a site or a rule that a dry run lists")
 RULES_NOT_PROGRAM = code(
-    "MIL874",
+    "MIL875",
     "rule file in place of a program",
     ERROR,
     "name a model or a program. `miltext rewrite RULES MODEL` applies the rules to it",
@@ -347,6 +347,35 @@ CHANGED_BY_CONVERSION = code(
     "known fault: conversion changes the program, or fails",
     NOTE,
     "do what the message says before coremltools converts the program again",
+)
+
+# ---- placement on backends
+
+UNREADABLE_PLAN = code(
+    "MIL890",
+    "file without a placement",
+    ERROR,
+    "name a dump of the runtime, or an export of an MLComputePlan with the operation and the device in each row",
+)
+UNKNOWN_PROFILE = code("MIL891", "unknown profile", ERROR, "choose a profile of `miltext check --profile list`")
+NOT_ON_ENGINE = code(
+    "MIL892",
+    "operation that the Neural Engine does not take",
+    WARNING,
+    "do what the message says, or ignore the code where the operation may run on the CPU",
+)
+NOT_PAIRED = code(
+    "MIL893",
+    "placements that cannot be compared",
+    ERROR,
+    "compare exports that name the output of each operation",
+)
+
+UNKNOWN_ON_ENGINE = code(
+    "MIL894",
+    "operations without a rule",
+    NOTE,
+    "dump the model on a device, and read the dump with `miltext placement`",
 )
 
 # ---- internal errors

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from miltext.diagnostics.codes.table import ERROR, code
+from miltext.diagnostics.codes.table import ERROR, WARNING, code
 
 # ---- the syntax of a text
 
@@ -107,3 +107,9 @@ UNTYPED_RECORD = code(
     'write the type, as in `tensor<fp16, [2, 3]>($blob("weights/weight.bin", 64))`',
 )
 UNKNOWN_DRAFT_WORD = code("MIL117", "unknown word in the marker of a draft", ERROR, "remove or correct the word")
+CONTRADICTORY_DUMP = code(
+    "MIL118",
+    "backend that does not support its operation",
+    WARNING,
+    "dump the model again; the text was changed, or the runtime selects in a way that is not known",
+)

@@ -1,0 +1,126 @@
+"""The difference between two placements: which operations moved, at what boundaries, and what it costs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from miltext.diagnostics import codes
+from miltext.diagnostics.wording import listed
+from miltext.files.refusals import refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from miltext.dumps.placed import PlacedOperation
+    from miltext.placement.placements import Placement, Segment
+
+Key: TypeAlias = "tuple[str, str, bool]"
+"""A function, the name of an operation there, and whether it is a conversion."""
+
+
+class Moved(NamedTuple):
+    """An operation on another backend, and its neighbours in the new order: the boundary of its segment there."""
+
+    old: PlacedOperation
+    new: PlacedOperation
+    after: str | None
+    before: str | None
+
+
+class Restated(NamedTuple):
+    """An operation on the same backend with other `fields`, such as reasons or times."""
+
+    old: PlacedOperation
+    new: PlacedOperation
+    fields: Sequence[str]
+
+
+@dataclass(frozen=True)
+class PlacementDifference:
+    """The difference between two placements; operations are paired by function and name."""
+
+    old: Placement
+    new: Placement
+    moved: Sequence[Moved]
+    restated: Sequence[Restated]
+    added: Sequence[PlacedOperation]
+    removed: Sequence[PlacedOperation]
+
+    def __bool__(self) -> bool:
+        return bool(self.moved or self.restated or self.added or self.removed or self.costs_differ)
+
+    @property
+    def costs_differ(self) -> bool:
+        """Whether the costs of segments differ, which dumps state for each function."""
+        return self.old.kind == self.new.kind and self.old.costs != self.new.costs
+
+    @property
+    def paid(self) -> float | None:
+        """The difference of the estimated milliseconds of all; None if a side has none."""
+        before, after = self.old.total(), self.new.total()
+        return None if before is None or after is None else after - before
+
+
+def compare_placements(old: Placement, new: Placement) -> PlacementDifference:
+    """Return the difference; of a dump and a plan, only that of devices.
+
+    Raise ModelError (MIL893) if operations have no names, or one twice.
+    """
+    before, after = keyed(old), keyed(new)
+    if old.kind != new.kind:
+        before, after = ({key: each for key, each in side.items() if not key[2]} for side in (before, after))
+    both = [(before[key], each) for key, each in after.items() if key in before]
+    around = _boundaries(new)
+    where = attrgetter("backend" if old.kind == new.kind else "device")  # a plan names devices alone
+    moved = [Moved(a, b, *around[_key(b)]) for a, b in both if where(a) != where(b)]
+    stayed = [(a, b) for a, b in both if where(a) == where(b)] if old.kind == new.kind else []
+    stated = [Restated(a, b, fields) for a, b in stayed if (fields := _changed(a, b))]
+    return PlacementDifference(
+        old,
+        new,
+        moved,
+        stated,
+        [each for key, each in after.items() if key not in before],
+        [each for key, each in before.items() if key not in after],
+    )
+
+
+def keyed(placement: Placement) -> dict[Key, PlacedOperation]:
+    """Return the operations by their keys. Raise ModelError (MIL893) if operations have no names, or one twice."""
+    counts = Counter(map(_key, placement.placed))
+    if unnamed := sum(not name for _, name, _ in counts.elements()):
+        raise refusal(codes.NOT_PAIRED, f"{unnamed} operations have no names, so they have no partners", placement.name)
+    if twice := [name for (_, name, _), count in counts.items() if count > 1]:
+        message = f"operations have the same name: {listed(twice, 'and', 3)}"
+        raise refusal(codes.NOT_PAIRED, message, placement.name)
+    return {_key(each): each for each in placement.placed}
+
+
+def _key(operation: PlacedOperation) -> Key:
+    return operation.function, operation.name, operation.is_conversion
+
+
+def _changed(old: PlacedOperation, new: PlacedOperation) -> list[str]:
+    """Return the names of the fields that differ, apart from the place in the text."""
+    return [field for field in old._fields if field != "path" and getattr(old, field) != getattr(new, field)]
+
+
+def _boundaries(placement: Placement) -> dict[Key, tuple[str | None, str | None]]:
+    """Return the names of the operations around the segment of each operation."""
+    found: dict[Key, tuple[str | None, str | None]] = {_key(each): (None, None) for each in placement.placed}
+    segments = placement.segments()
+    for index, segment in enumerate(segments):
+        before = _neighbour(segments, index - 1, segment)
+        after = _neighbour(segments, index + 1, segment)
+        ends = before.last if before else None, after.first if after else None
+        found |= {_key(each): ends for each in segment.run}
+    return found
+
+
+def _neighbour(segments: Sequence[Segment], index: int, beside: Segment) -> Segment | None:
+    """Return the segment at an index, if it is in the same function."""
+    found = segments[index] if 0 <= index < len(segments) else None
+    return found if found is not None and found.function == beside.function else None

@@ -1,0 +1,159 @@
+"""The features of an operation that rules ask about: types, ranks, sizes, parameters, and the sizes of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
+
+from miltext.ir.parts import Value, literal_of
+from miltext.schema.tensors import literal, numbers, tensor_form
+from miltext.schema.types import ListType, TensorType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from miltext.ir.parts import Op, Operand
+    from miltext.schema import proto
+
+Word: TypeAlias = "str | int | float"
+
+Features: TypeAlias = Mapping[str, frozenset[Word]]
+"""The values of each known feature. A feature that is not known is absent."""
+
+MOST = 64
+"""The most elements of a constant that is read."""
+
+COMPRESSED = "compressed"
+"""The data type of a constant that a `constexpr_` operation makes."""
+
+PLAIN = frozenset({"int32", "bool", "string"})
+"""The data types of constants that are parameters rather than weights."""
+
+_KERNELS = {"conv": "weight", "conv_transpose": "weight", "avg_pool": "", "max_pool": "", "l2_pool": ""}
+_EDGES = {
+    1: ("kernel_length",),
+    2: ("kernel_height", "kernel_width"),
+    3: ("kernel_depth", "kernel_height", "kernel_width"),
+}
+"""The names of the sizes of a kernel, by their number."""
+
+
+def features_of(op: Op) -> Features:
+    """Return the features of an operation."""
+    found: dict[str, frozenset[Word]] = {"parameters": frozenset(op.inputs)}
+    computed = [each for _, each in _operands(op) if is_computed(each)]
+    made = [value.type for value in op.outputs]
+    used = [value.type for value in computed]
+    found["computed"] = frozenset(parameter for parameter, each in _operands(op) if is_computed(each))
+    for name, types in (("in", used), ("out", made), ("any", used + made)):
+        found[name] = frozenset(_dtype(each) for each in types)
+    found["weights"] = frozenset(_weights(op))
+    shapes = [each.shape if isinstance(each, TensorType) else (None,) for each in used + made]
+    found["rank"] = frozenset(map(len, shapes))
+    sizes = [size for shape in shapes for size in shape]
+    known = frozenset(size for size in sizes if size is not None)
+    if len(known) == len(frozenset(sizes)):
+        found["sizes"] = known
+    if known:
+        found["largest"] = frozenset({max(known)})
+    found |= dict(_constants(op))
+    found |= _kernel(op)
+    found |= _inner(op, found)
+    return found
+
+
+def is_computed(operand: Operand) -> TypeGuard[Value]:
+    """Return whether an argument is a value that is computed at run time."""
+    return isinstance(operand, Value) and not operand.is_constant
+
+
+def _operands(op: Op) -> Iterator[tuple[str, Operand]]:
+    return ((parameter, each) for parameter, every in op.inputs.items() for each in every)
+
+
+def _dtype(type: object) -> str:
+    if isinstance(type, ListType):
+        return f"list of {_dtype(type.element)}"
+    return type.dtype if isinstance(type, TensorType) else "?"
+
+
+def _weights(op: Op) -> Iterator[str]:
+    """Yield the data types of the weights of an operation: constants that are no plain parameters."""
+    for _, each in _operands(op):
+        if is_computed(each) or each is None:
+            continue
+        stated = literal_of(each)
+        if stated is None:
+            yield COMPRESSED
+            continue
+        form = tensor_form(stated.type)
+        if form is not None and form[1] and form[0].name not in PLAIN:
+            yield form[0].name
+
+
+def _constants(op: Op) -> Iterator[tuple[str, frozenset[Word]]]:
+    """Yield the elements of small constants by parameter, and the rank of each constant."""
+    for parameter, each in _operands(op):
+        stated = None if is_computed(each) else literal_of(each)
+        if stated is None:
+            continue
+        form = tensor_form(stated.type)
+        if form is not None:
+            yield f"{parameter}.rank", frozenset({len(form[1])})
+            yield f"{parameter}.type", frozenset({form[0].name})
+        if (words := elements(stated)) is not None:
+            yield parameter, frozenset(words)
+
+
+def elements(stated: proto.Value) -> Sequence[Word] | None:
+    """Return the elements of a small constant; None of any other value. A truth value is `true` or `false`."""
+    strings = stated.immediateValue.tensor.strings.values
+    if strings:
+        return [*strings]
+    tensor = literal(stated)
+    if tensor is None or tensor.count > MOST:
+        return None
+    if tensor.dtype.name == "bool":
+        return ["true" if each else "false" for each in tensor.data]
+    return numbers(tensor.data, tensor.dtype, tensor.count)
+
+
+def _kernel(op: Op) -> dict[str, frozenset[Word]]:
+    """Return the sizes of the kernel of a convolution or a pool, and whether it is square."""
+    if op.type not in _KERNELS:
+        return {}
+    sizes = _sizes(op, _KERNELS[op.type] or "kernel_sizes")
+    if sizes is None or len(sizes) not in _EDGES:
+        return {}
+    found: dict[str, frozenset[Word]] = {
+        name: frozenset({size}) for name, size in zip(_EDGES[len(sizes)], sizes, strict=True)
+    }
+    return {**found, "square": frozenset({"true" if len(set(sizes)) == 1 else "false"})}
+
+
+def _sizes(op: Op, parameter: str) -> Sequence[int] | None:
+    """Return the sizes of a kernel: the last of a weight's, or the elements of a constant."""
+    operand = op.operand(parameter)
+    if parameter == "weight":
+        stated = operand.type if isinstance(operand, Value) else None
+        if operand is not None and not isinstance(operand, Value):
+            form = tensor_form(operand.type)
+            return None if form is None else form[1][2:]
+        sizes = stated.shape[2:] if isinstance(stated, TensorType) else (None,)
+        return None if None in sizes else [size for size in sizes if size is not None]
+    constant = literal_of(operand)
+    tensor = None if constant is None else literal(constant)
+    if tensor is None or tensor.count > MOST:
+        return None
+    return [int(each) for each in numbers(tensor.data, tensor.dtype, tensor.count)]
+
+
+def _inner(op: Op, known: Features) -> dict[str, frozenset[Word]]:
+    """Return the inner size of a product of matrices."""
+    operand = op.operand("x")
+    stated = operand.type if isinstance(operand, Value) else None
+    if op.type != "matmul" or not isinstance(stated, TensorType) or not stated.shape:
+        return {}
+    is_turned = known.get("transpose_x") == frozenset({"true"})
+    size = stated.shape[-2] if is_turned and len(stated.shape) > 1 else stated.shape[-1]
+    return {} if size is None else {"inner": frozenset({size})}

@@ -1,0 +1,40 @@
+"""What no measurement shows of where operations run, for the page of known facts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class UnknownPlacement(NamedTuple):
+    """Something about placements that no measurement shows, and what miltext does instead."""
+
+    what: str
+    instead: str
+
+
+UNKNOWN_PLACEMENTS = (
+    UnknownPlacement(
+        "other chips and systems under Core ML; Apple's compiler took the same models for M4 and M6, apart from topk",
+        "there are no profiles of others",
+    ),
+    UnknownPlacement(
+        "parameters that no measured operation had, such as the bias of a convolution; other data types; "
+        "one constant argument of an addition",
+        "the answer is unknown",
+    ),
+    UnknownPlacement("kernels of a convolution that are neither square nor a line", "the answer is unknown"),
+    UnknownPlacement("a max_pool 32 columns wide, which Apple's message allows", "the answer is unknown"),
+    UnknownPlacement(
+        "compressed weights, states, sizes that are open, and operations with blocks", "the answer is unknown"
+    ),
+    UnknownPlacement("the GPU: whether it takes an operation, and its estimates", "profiles say nothing of it"),
+    UnknownPlacement(
+        "estimates of convolutions, products of matrices, add, sub, mul, concat, gather, gelu, transpose and others, "
+        "which come from decision trees that are not public",
+        "no choice is predicted for a function with any of them",
+    ),
+    UnknownPlacement(
+        "what the compiler of the Neural Engine refuses of a whole segment: depth, or memory",
+        "each operation is answered by itself",
+    ),
+)

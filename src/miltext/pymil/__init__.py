@@ -1,0 +1,1 @@
+"""Between models and programs of coremltools."""

@@ -1,0 +1,73 @@
+"""The backend and the reason beside each operation: in texts, on pages, and where an editor hovers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.commands import miltext as command
+from support.dumps import PLACED, needs_measurements, published_dumps
+
+import miltext
+from miltext.dumps.texts import read_dump
+from miltext.placement.annotating import annotated_dump, placed_at, placed_words
+
+
+def test_a_dump_is_printed_with_its_placement(tmp_path: Path) -> None:
+    path = tmp_path / "analytics.mil"
+    path.write_text(PLACED, encoding="utf-8")
+    said = command("print", path, "--placement").stdout.decode()
+    assert '  // bnns, 0.5 ms; not on ane: Unsupported MIL operation "acos".\n' in said
+    assert "  // ane, 0.25 ms\n" in said
+    assert [line.partition("  //")[0] for line in said.split("\n")] == PLACED.split("\n")
+    assert miltext.check(said) == []
+    page = command("print", path, "--html").stdout.decode()
+    assert page.count("0.25 ms") == 1
+    assert "not on ane: Unsupported MIL operation" in page
+
+
+@needs_measurements
+def test_comments_are_all_that_is_added_to_a_published_dump() -> None:
+    for name, text in published_dumps().items():
+        marked = annotated_dump(text)
+        assert read_dump(marked).placed == read_dump(text).placed, name
+        assert marked.count("  // ") == len(read_dump(text).placed), name
+
+
+def test_each_operation_of_a_dump_is_found_by_its_place() -> None:
+    found = placed_at(PLACED)
+    assert [PLACED[start:].partition(" = ")[0].split()[-1] for start in sorted(found)] == [
+        "x_4D454D5F4F5054",
+        "a",
+        "b",
+        "y_4D454D5F4F5054",
+        "y",
+    ]
+    assert placed_words(found[PLACED.index("tensor<fp16, [1, 4]> a")]) == "bnns, 0.5 ms"
+
+
+def test_an_editor_shows_the_backend_where_it_hovers() -> None:
+    pytest.importorskip("lsprotocol")
+    from lsprotocol import types as lsp
+
+    from miltext.lsp.documents import Document, View
+    from miltext.lsp.hover import hover
+    from miltext.lsp.positions import Positions
+    from miltext.lsp.reading import read_whole
+
+    def hovered(text: str, word: str) -> str:
+        reading = read_whole(text)
+        assert reading is not None
+        document = Document("file:///analytics.mil", 1, Positions(text))
+        view = View(document, reading)
+        place = document.range(text.index(word), text.index(word)).start
+        found = hover(view, lsp.HoverParams(lsp.TextDocumentIdentifier(document.uri), place))
+        assert found is not None
+        return str(found.contents)
+
+    reason = 'Backend: bnns, 0.5 ms; not on ane: Unsupported MIL operation "acos".'
+    for word in ("acos(", "b = acos"):
+        assert reason in hovered(PLACED, word)
+    assert "Backend" not in hovered(PLACED, "fp16")
+    plain = "program(1.3)\n{\n    func main<ios18>(fp16 x) {\n            fp16 y = relu(x = x);\n        } -> (y);\n}\n"
+    assert "Backend" not in hovered(plain, "relu")

@@ -1,0 +1,109 @@
+"""Differences of placements: exact, by names, and loud where operations have none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.commands import miltext as command
+from support.dumps import PLACED, needs_measurements, published_dumps
+
+from miltext.diagnostics import ModelError
+from miltext.placement.comparing import PlacementDifference, compare_placements
+from miltext.placement.placements import read_placement
+
+
+def difference(old: str, new: str) -> PlacementDifference:
+    first, second = read_placement(old.encode(), "old"), read_placement(new.encode(), "new")
+    assert first is not None
+    assert second is not None
+    return compare_placements(first, second)
+
+
+@needs_measurements
+def test_a_published_dump_differs_from_itself_in_nothing_and_from_a_changed_one_in_the_change() -> None:
+    for name, text in published_dumps().items():
+        assert not difference(text, text), name
+        changed = text.replace('SelectedBackend = string("classic_cpu")', 'SelectedBackend = string("other")', 1)
+        if changed == text:
+            continue
+        found = difference(text, changed)
+        assert [(each.old.backend, each.new.backend) for each in found.moved] == [("classic_cpu", "other")], name
+        assert not found.restated, name
+        assert not found.added, name
+        assert not found.removed, name
+
+
+def test_what_moved_has_its_boundary_and_its_cost() -> None:
+    old = PLACED.replace('SelectedBackend = string("ane")', 'SelectedBackend = string("bnns")')
+    found = difference(old, PLACED)
+    (moved,) = found.moved
+    assert (moved.new.name, moved.old.backend, moved.new.backend, moved.after, moved.before) == (
+        "y",
+        "bnns",
+        "ane",
+        "b",
+        None,
+    )
+    assert found.paid == 1.625 - 1.5
+    assert not found.restated
+    assert [len(each.segments()) for each in (found.old, found.new)] == [1, 2]
+
+
+def test_operations_are_paired_by_name_in_any_order() -> None:
+    lines = PLACED.split("\n")
+    first = next(place for place, line in enumerate(lines) if " a = relu" in line)
+    lines[first], lines[first + 1] = lines[first + 1], lines[first]
+    assert not difference(PLACED, "\n".join(lines))
+    renamed = difference(PLACED, PLACED.replace(" b = acos", " c = acos").replace("relu(x = b)", "relu(x = c)"))
+    assert [each.name for each in renamed.added] == ["c"]
+    assert [each.name for each in renamed.removed] == ["b"]
+
+
+def test_other_reasons_and_times_are_differences_on_the_same_backend() -> None:
+    found = difference(PLACED, PLACED.replace("Unsupported MIL operation", "Another reason"))
+    assert [(each.new.name, each.fields) for each in found.restated] == [("b", ["reasons"])]
+    assert not found.moved
+    costs = difference(PLACED, PLACED.replace("Launch_ane_ms = fp64(0x1p-3)", "Launch_ane_ms = fp64(0x1p-2)"))
+    assert costs
+    assert costs.costs_differ
+    assert costs.paid == 0.125
+
+
+def test_operations_without_names_or_with_equal_ones_are_refused() -> None:
+    unnamed = '[{"op": "conv", "preferred": "CPU"}]'
+    twice = '[{"op": "conv", "name": "a", "preferred": "CPU"}, {"op": "add", "name": "a", "preferred": "CPU"}]'
+    for plan, message in ((unnamed, "no names"), (twice, "`a`")):
+        with pytest.raises(ModelError, match=message) as refused:
+            difference(plan, plan)
+        assert refused.value.diagnostics[0].code == "MIL893"
+
+
+def test_the_command_says_what_moved(tmp_path: Path) -> None:
+    old, new = tmp_path / "old.mil", tmp_path / "new.mil"
+    new.write_text(PLACED, encoding="utf-8")
+    old.write_text(PLACED.replace('string("ane")', 'string("bnns")'), encoding="utf-8")
+    said = command("placement", new, "--against", old)
+    assert said.returncode == 1
+    lines = [line.strip() for line in said.stdout.decode().splitlines()]
+    assert lines == [
+        "> main/y (relu): bnns -> ane",
+        "in a segment after b",
+        "0.5 -> 0.25 ms",
+        "1 of 5 operations moved; 1 -> 2 segments; estimated 1.5 -> 1.625 ms (+0.125)",
+    ]
+    same = command("placement", new, "--against", new, "--json")
+    assert same.returncode == 0
+    record = json.loads(same.stdout)
+    assert record["moved"] == record["added"] == record["removed"] == record["restated"] == []
+    assert record["totals_ms"] == {"old": 1.625, "new": 1.625}
+
+
+def test_a_plan_and_a_dump_are_compared_by_devices() -> None:
+    rows = [("a", "relu", "CPU"), ("b", "acos", "GPU"), ("y", "relu", "ANE")]
+    plan = json.dumps([{"op": kind, "name": name, "preferred": device} for name, kind, device in rows])
+    found = difference(plan, PLACED)
+    assert [(each.new.name, each.old.device, each.new.device) for each in found.moved] == [("b", "GPU", "CPU")]
+    assert not found.restated
+    assert not found.added

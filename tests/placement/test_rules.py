@@ -1,0 +1,333 @@
+"""The rules of the Neural Engine: right about every measured operation, and unknown beyond the measurements."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from itertools import product
+
+import pytest
+from conftest import EXAMPLE, ROOT
+from support.commands import miltext as command
+from support.dumps import FOLDERS, index, needs_measurements, published_dumps, texts_of
+
+import miltext
+from miltext.diagnostics import ModelError
+from miltext.dumps.texts import read_dump
+from miltext.ir.graph import Graph
+from miltext.placement.estimates import OF_MEMORY, estimates
+from miltext.placement.predicted import predict
+from miltext.placement.predicting import answers
+from miltext.placement.rules import ANY, FILE, REFUSED, SUPPORTED, UNKNOWN, conditions, profiles, table
+
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import make_placement_rules as script
+
+PROFILE = "ane-m4-macos27"
+
+
+def program(operation: str, inputs: str, outputs: str = "y") -> str:
+    block = f"{{\n            {operation};\n        }} -> ({outputs});"
+    return f"program(1.3)\n{{\n    func main<ios18>({inputs}) {block}\n}}\n"
+
+
+def answer(operation: str, inputs: str = "tensor<fp16, [1, 4, 8, 8]> x") -> tuple[str, str]:
+    found = answers(miltext.parse(program(operation, inputs)), PROFILE)[-1]
+    return found.answer, found.message
+
+
+RELU = "tensor<fp16, {0}> y = relu(x = x)"
+
+
+# ---- the measurements
+
+
+@needs_measurements
+def test_every_measured_operation_is_answered_right_in_apples_words() -> None:
+    counts = Counter[str]()
+    for folder in FOLDERS:
+        texts = texts_of("cases", folder)
+        found = {
+            (case, each.name): each for case, text in texts.items() for each in answers(miltext.parse(text), PROFILE)
+        }
+        for row in index(folder):
+            given = found[f"{row['case']}.mil", row["output"]]
+            expected = SUPPORTED if row["ane"] == "yes" else REFUSED
+            counts["right" if given.answer == expected else given.answer] += 1
+            if expected == REFUSED and row["reason_by_apple"]:
+                assert given.message == row["reason_by_apple"], row["case"]
+    assert counts == {"right": 327}
+
+
+@needs_measurements
+def test_the_rules_are_those_that_the_script_makes() -> None:
+    cases = [each for folder in FOLDERS for each in script.measured(folder)]
+    assert script.text(script.rows(cases)) == FILE.read_text(encoding="utf-8")
+
+
+@needs_measurements
+def test_rules_of_the_first_folder_answer_about_the_second() -> None:
+    first, second = ([*script.measured(folder)] for folder in FOLDERS)
+    said = script.tallied(script.rows(first), second)
+    assert said.startswith("{'right': 64, 'unknown': 76, 'other reasons': 4} of 140")
+    said = script.tallied(script.rows(second), first)
+    assert "wrong" not in said.partition("}")[0]
+
+
+@needs_measurements
+def test_no_answer_contradicts_a_published_dump() -> None:
+    counts = Counter[tuple[str, bool]]()
+    for text in published_dumps().values():
+        dump = read_dump(text)
+        taken = {
+            each.path: "ane" in each.supported for each in dump.placed if each.supported and not each.is_conversion
+        }
+        for each in answers(dump.stated, PROFILE):
+            if each.path in taken:
+                counts[each.answer, taken[each.path]] += 1
+    assert not counts[SUPPORTED, False]
+    assert not counts[REFUSED, True]
+    assert counts[SUPPORTED, True] > 80
+    assert counts[REFUSED, False] > 60
+
+
+@needs_measurements
+def test_estimates_of_memory_are_apples_estimates() -> None:
+    seen = Counter[str]()
+    for name, text in published_dumps().items():
+        dump = read_dump(text)
+        ops = Graph(dump.stated).operations()
+        for placed in dump.placed:
+            known = {} if placed.is_conversion else estimates(ops[placed.path], taken="ane" in placed.supported)
+            if known and placed.times:
+                seen[placed.type] += 1
+                assert known == pytest.approx(placed.times, rel=1e-5), (name, placed)
+    assert seen.keys() == OF_MEMORY | {"relu"}
+    assert seen.total() == 100
+
+
+# ---- the table
+
+
+def test_each_row_has_its_chip_its_system_a_source_and_a_readable_condition() -> None:
+    rows = table()
+    assert profiles() == [PROFILE]
+    for row in rows:
+        assert row.chip == "M4"
+        assert row.system == "macOS 27.0.1"
+        assert row.source.startswith("751K/")
+        assert row.answer in (SUPPORTED, REFUSED)
+        assert conditions(row.when) or row.answer == REFUSED
+        assert bool(row.message) == bool(row.fix) == (row.answer == REFUSED)
+    assert len({(row.operation, row.when) for row in rows}) == len(rows)
+    assert sum(row.operation == ANY for row in rows) == 2
+    with pytest.raises(ValueError, match="no condition"):
+        conditions("size about 3")
+
+
+# ---- the edges of the rules
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        ("[1, 4, 8, 8]", SUPPORTED),
+        ("[65536]", SUPPORTED),
+        ("[65537]", REFUSED),
+        ("[1, 1, 2, 3, 4]", SUPPORTED),
+        ("[1, 1, 1, 2, 3, 4]", UNKNOWN),
+        ("[1, ?, 8, 8]", UNKNOWN),
+    ],
+)
+def test_relu_by_sizes_and_ranks(shape: str, expected: str) -> None:
+    assert answer(RELU.format(shape), f"tensor<fp16, {shape}> x")[0] == expected
+
+
+def test_a_refused_size_is_told_as_apple_tells_it() -> None:
+    shape = "[1, 3, 65537, 2]"
+    assert answer(RELU.format(shape), f"tensor<fp16, {shape}> x")[1] == (
+        "Tensor dimensions N1D1C3H65537W2 are not within supported range, "
+        "N[1-65536]D[1-65536]C[1-65536]H[1-65536]W[1-65536]."
+    )
+
+
+def conv(height: int, width: int, more: str = "", type: str = "fp16") -> str:
+    """A convolution whose padding keeps the sizes of its input."""
+    weight = f'tensor<{type}, [4, 4, {height}, {width}]>(BLOBFILE(path = string("w.bin"), offset = uint64(64)))'
+    numbers = "dilations = tensor<int32, [2]>([1, 1]), groups = int32(1), pad = tensor<int32, [4]>([0, 0, 0, 0])"
+    given = (
+        f'{numbers}, pad_type = string("same"), strides = tensor<int32, [2]>([1, 1]), weight = {weight}, x = x{more}'
+    )
+    return f"tensor<{type}, [1, 4, 8, 8]> y = conv({given})"
+
+
+@pytest.mark.parametrize(
+    ("height", "width", "expected"),
+    [
+        (3, 3, SUPPORTED), (16, 16, SUPPORTED), (17, 17, REFUSED), (1, 15, SUPPORTED), (1, 16, REFUSED),
+        (31, 1, SUPPORTED), (32, 1, REFUSED), (3, 5, UNKNOWN), (2, 31, UNKNOWN),
+    ],
+)  # fmt: skip
+def test_convolutions_by_their_kernels(height: int, width: int, expected: str) -> None:
+    assert answer(conv(height, width))[0] == expected
+
+
+def test_a_parameter_or_a_type_that_was_not_measured_is_unknown() -> None:
+    biased = conv(3, 3, ', bias = tensor<fp16, [4]>(BLOBFILE(path = string("w.bin"), offset = uint64(4096)))')
+    assert answer(biased)[0] == UNKNOWN
+    assert answer(conv(3, 3, type="fp32"), "tensor<fp32, [1, 4, 8, 8]> x")[0] == UNKNOWN
+    grown = conv(3, 3).replace("groups = int32(1)", "groups = int32(128)")
+    assert answer(grown)[0] == UNKNOWN
+    assert answer("tensor<fp16, [1, 4, 8, 8]> y = add(x = x, y = fp16(1))")[0] == UNKNOWN
+    assert answer("tensor<fp16, [1, 4, 8, 8]> y = made_up(x = x)")[0] == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"), [(8, SUPPORTED), (9, REFUSED), (31, REFUSED), (32, UNKNOWN), (33, REFUSED)]
+)
+def test_max_pool_by_its_width(width: int, expected: str) -> None:
+    given = f'ceil_mode = bool(false), kernel_sizes = tensor<int32, [2]>([1, {width}]), pad_type = string("same")'
+    text = f"tensor<fp16, [1, 4, 8, 8]> y = max_pool({given}, pad = tensor<int32, [4]>([0, 0, 0, 0]), "
+    found = answer(f"{text}strides = tensor<int32, [2]>([1, 1]), x = x)")
+    assert found[0] == expected
+    assert (f"({width})" in found[1]) == (expected == REFUSED)
+
+
+@pytest.mark.parametrize(("inner", "expected"), [(32768, SUPPORTED), (32769, REFUSED)])
+def test_matmul_by_its_inner_size(inner: int, expected: str) -> None:
+    types = f"tensor<fp16, [1, 16, {inner}]> x, tensor<fp16, [1, {inner}, 16]> z"
+    text = "tensor<fp16, [1, 16, 16]> y = matmul(x = x, y = z, transpose_x = bool(false), transpose_y = bool(false))"
+    found = answer(text, types)
+    assert found[0] == expected
+    assert ("(65538 kB)" in found[1]) == (expected == REFUSED)
+
+
+def test_int32_is_refused_wherever_it_is_computed() -> None:
+    for operation in ("add", "sub", "maximum"):
+        text = f"tensor<int32, [2]> y = {operation}(x = x, y = x)"
+        assert answer(text, "tensor<int32, [2]> x") == (REFUSED, "Unsupported tensor data type: int32")
+
+
+# ---- predictions
+
+
+def test_a_prediction_has_a_choice_only_where_all_estimates_are_known() -> None:
+    text = """program(1.3)
+{
+    func main<ios18>(tensor<fp16, [1, 64, 512, 512]> x) {
+            tensor<fp16, [1, 64, 512, 512]> a = softmax(axis = int32(1), x = x);
+            tensor<fp16, [1, 64, 512, 512]> y = erf(x = a);
+        } -> (y);
+}
+"""
+    found = predict(miltext.parse(text), PROFILE)
+    assert found.chosen == {"main": None}
+    assert found.untimed == {"main": ["erf"]}
+    known = predict(miltext.parse(text.replace("erf(", "relu(")), PROFILE).chosen["main"]
+    assert known is not None
+    tensor = 2 * 64 * 512 * 512
+    costs = {
+        "softmax": {"ane": 1000 * (2 * tensor + 4) / (68 * 2**30), "cpu": 1200 * (2 * tensor + 4) / (68 * 2**30)},
+        "relu": {"ane": 1000 * 2 * tensor / 100e9, "cpu": 1000 * 2 * tensor / 100e9},
+    }
+    ways = {
+        (a, b): costs["softmax"][a]
+        + costs["relu"][b]
+        + 0.125 * ((a == "ane") + (a != b) + (b == "ane" != a) + (b == "ane"))
+        for a, b in product(("ane", "cpu"), repeat=2)
+    }
+    assert known.cost == pytest.approx(min(ways.values()))
+    assert [device.lower() for device in known.devices] in [
+        [*way] for way, cost in ways.items() if cost == min(ways.values())
+    ]
+
+
+def test_constants_and_inner_blocks_have_answers_of_their_own() -> None:
+    text = """program(1.3)
+{
+    func main<ios18>(bool c, tensor<fp16, [1, 4]> x) {
+            tensor<fp16, [1, 4]> k = const()[name = string("k"), val = tensor<fp16, [1, 4]>([[1, 2, 3, 4]])];
+            tensor<fp16, [1, 4]> y = cond(pred = c)
+            () {
+                    tensor<fp16, [1, 4]> a = acos(x = x);
+                } -> (a)
+            () {
+                    tensor<fp16, [1, 4]> b = relu(x = x);
+                } -> (b);
+        } -> (y);
+}
+"""
+    found = answers(miltext.parse(text), PROFILE)
+    assert [(each.name, each.answer) for each in found] == [("y", UNKNOWN), ("a", REFUSED), ("b", SUPPORTED)]
+    marked = command("print", "-", "--placement", "--profile", PROFILE, input=text.encode()).stdout.decode()
+    assert miltext.parse(marked) == miltext.parse(text)
+    assert 'acos(x = x);  // ane: not supported: Unsupported MIL operation "acos".\n' in marked
+    assert "} -> (b);  // ane: unknown\n" in marked
+
+
+def test_an_unknown_profile_names_the_way_out() -> None:
+    with pytest.raises(ModelError, match="no profile") as refused:
+        answers(miltext.parse(program(RELU.format("[1]"), "tensor<fp16, [1]> x")), "ane-m9-macos27")
+    assert refused.value.diagnostics[0].code == "MIL891"
+
+
+# ---- the commands
+
+
+ACOS = program("tensor<fp16, [1, 4]> y = acos(x = x)", "tensor<fp16, [1, 4]> x")
+
+
+def test_check_reports_refusals_only_with_a_profile() -> None:
+    assert command("check", "-", input=ACOS.encode()).returncode == 0
+    found = command("check", "-", "--profile", PROFILE, "--json", input=ACOS.encode())
+    assert found.returncode == 1
+    (diagnostic,) = json.loads(found.stdout)["diagnostics"]
+    assert diagnostic["code"] == "MIL892"
+    assert diagnostic["start"]["offset"] == ACOS.index("acos")
+    assert 'Unsupported MIL operation "acos".' in diagnostic["message"]
+    unknown = command("check", "-", "--profile", PROFILE, "--json", input=ACOS.replace("acos", "erf").encode())
+    assert unknown.returncode == 0
+    both = command("check", "-", "--profile", PROFILE, "--all-advisories", input=ACOS.encode())
+    assert b"MIL892" in both.stdout
+    assert command("check", "-", "--profile", "ane-m9", input=ACOS.encode()).returncode == 1
+
+
+def test_check_notes_operations_without_a_rule() -> None:
+    found = command("check", "-", "--profile", PROFILE, "--json", input=ACOS.replace("acos", "square").encode())
+    assert json.loads(found.stdout)["diagnostics"] == []
+    found = command("check", "-", "--profile", PROFILE, "--json", input=ACOS.replace("acos", "identity").encode())
+    (note,) = json.loads(found.stdout)["diagnostics"]
+    assert (note["code"], note["severity"]) == ("MIL894", "note")
+    assert "1 of the 1 operations: `identity`" in note["message"]
+
+
+def test_the_list_of_profiles() -> None:
+    said = command("check", "--profile", "list").stdout.decode()
+    assert said.startswith(f"{PROFILE}: M4, macOS 27.0.1; ")
+    assert json.loads(command("check", "--profile", "list", "--json").stdout)["profiles"][0]["name"] == PROFILE
+    assert command("check", "--profile", "list", "-").returncode == 2
+
+
+def test_the_placement_of_a_model_by_a_profile() -> None:
+    said = command("placement", EXAMPLE, "--profile", PROFILE).stdout.decode()
+    assert "9 operations on M4, macOS 27.0.1: 6 supported, 0 not supported, 3 unknown" in said
+    record = json.loads(command("placement", EXAMPLE, "--profile", PROFILE, "--json").stdout)
+    assert record["counts"] == {SUPPORTED: 6, REFUSED: 0, UNKNOWN: 3}
+    assert record["choices"] == {"main": None}
+    assert all(each["source"] for each in record["answers"] if each["answer"] != UNKNOWN)
+    without = command("placement", EXAMPLE)
+    assert without.returncode == 1
+    assert b"--profile" in without.stderr
+    assert command("placement", EXAMPLE, "--profile", PROFILE, "--against", EXAMPLE).returncode == 2
+
+
+def test_a_page_has_the_answer_beside_each_operation() -> None:
+    page = command("print", EXAMPLE, "--html", "--placement", "--profile", PROFILE).stdout.decode()
+    assert page.count("// ane: supported") == 6
+    assert page.count("// ane: unknown") == 3
+    refused = command("print", EXAMPLE, "--placement")
+    assert refused.returncode == 2
+    assert b"--profile" in refused.stderr
+    assert command("print", EXAMPLE, "--profile", PROFILE, "--compact").returncode == 2
