@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -207,7 +208,17 @@ def device_wrong(folder: Path) -> None:
     assert not np.allclose(made["whole", "ane"], made["whole", "float32"], atol=0.02)
 
 
+def fitted(folder: Path) -> None:
+    old, new = folder / "Transformer.mlpackage", folder / "Engine.mlpackage"
+    assert miltext.compare(old, new, min_snr=60).ok
+    made = Counter(op.type for op in miltext.Graph(miltext.load(new).program).walk())
+    assert (made["linear"], made["conv"], made["softmax"], made["exp"], made["cast"]) == (0, 6, 1, 0, 0)
+    assert made["transpose"] == 8, "one before three layers, and none around gelu"
+    assert miltext.load(new).description == miltext.load(old).description
+
+
 OUTCOMES: dict[str, Callable[[Path], None]] = {
+    "fit-the-neural-engine": fitted,
     "wrong-numbers-on-the-device": device_wrong,
     "find-wrong-numbers": overflow_found,
     "find-what-made-it-larger": larger,

@@ -9,6 +9,7 @@ from conftest import GOLDEN, corpus_files, wire
 from support.applied_edits import program_of
 
 import miltext
+from miltext.rewriting import instances
 from miltext.rewriting.packaged import library, passes
 from miltext.rewriting.planning import PlannedSite
 from miltext.rewriting.remembering import Memory
@@ -77,3 +78,42 @@ def test_goldens(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("path", corpus_files("../rewrites/*/before-*.mil", "pairs/*/model.mil")[:40])
 def test_texts_beside_the_corpus(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     both(path, monkeypatch)
+
+
+LINEARS = """program(1.3)
+{{
+    func main<ios18>(tensor<fp32, [1, 2, 20]> x) {{{lines}
+        }} -> (y{last});
+}}
+"""
+
+
+def linears(weight: str, sites: int) -> str:
+    lines = "".join(
+        f"""
+            tensor<fp32, [20, 20]> w{at} = const()[val = {weight.format(at=at)}];
+            y{at} = linear({f"y{at - 1}" if at else "x"}, w{at});"""
+        for at in range(sites)
+    )
+    return LINEARS.format(lines=lines, last=sites - 1)
+
+
+STORED = 'tensor<fp32, [20, 20]>(BLOBFILE(path = string("@model_path/weights/weight.bin"), offset = uint64({at}64)))'
+WRITTEN = f"tensor<fp32, [20, 20]>([{', '.join(['[' + ', '.join(['{at}'] * 20) + ']'] * 20)}])"
+
+
+@pytest.mark.parametrize("weight", [STORED, WRITTEN], ids=["unreadable weights", "weights of other numbers"])
+def test_a_replacement_is_inferred_once_for_arguments_of_one_type(weight: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    inferred = 0
+    original = instances._inferred
+
+    def count(*given: object) -> object:
+        nonlocal inferred
+        inferred += 1
+        return original(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(instances, "_inferred", count)
+    sites = miltext.rewrite(linears(weight, 6), "linear-to-conv").sites
+    assert len([each for each in sites if each.rule == "linear_to_conv"]) == 6
+    assert {each.reason for each in sites} == ({"the constant `w` cannot be read"} if weight is STORED else {""})
+    assert inferred == 1

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from support.kinds import converted
 from support.real_packages import weights
 
@@ -61,7 +62,40 @@ def shared() -> Any:
     return weights(4, 16)
 
 
+def transformer() -> Any:
+    """A block of a transformer, in fp16, with attention as many models have it: a softmax in five operations."""
+
+    def body(mb: Any, x: Any) -> Any:
+        normal = mb.layer_norm(x=x, axes=[-1], gamma=halves(32), beta=halves(32), epsilon=np.float16(1e-5))
+        query, key, seen = (linear(mb, normal, 32, 32, name) for name in ("query", "key", "seen"))
+        scores = mb.matmul(x=query, y=key, transpose_y=True, name="scores")
+        wide = mb.cast(x=mb.mul(x=scores, y=np.float16(0.177), name="scaled"), dtype="fp32", name="wide")
+        lower = mb.cast(x=wide, dtype="fp16", name="lower")
+        powers = mb.exp(x=mb.sub(x=lower, y=mb.reduce_max(x=lower, axes=[-1], keep_dims=True)), name="powers")
+        shares = mb.real_div(x=powers, y=mb.reduce_sum(x=powers, axes=[-1], keep_dims=True), name="shares")
+        attended = mb.add(x=x, y=linear(mb, mb.matmul(x=shares, y=seen), 32, 32, "mixed"), name="attended")
+        hidden = mb.gelu(x=linear(mb, attended, 64, 32, "hidden"), mode="TANH_APPROXIMATION")
+        return mb.add(x=attended, y=linear(mb, hidden, 32, 64, "small"), name="y")
+
+    import coremltools as ct
+
+    passes = ct.PassPipeline()
+    passes.remove_passes(["common::cast_optimization"])
+    return converted(body, {"x": "fp16[1,8,32]"}, "ios17", pass_pipeline=passes)
+
+
+def linear(mb: Any, x: Any, rows: int, columns: int, name: str) -> Any:
+    """A layer with weights of its own: those of another order for another name."""
+    weight = np.roll(halves(rows, columns), sum(map(ord, name)))
+    return mb.linear(x=x, weight=weight, bias=halves(rows), name=name)
+
+
+def halves(*shape: int) -> Any:
+    return weights(*shape).astype(np.float16)
+
+
 MODELS: dict[str, Callable[[], Any]] = {
+    "Transformer.mlpackage": transformer,
     "Photos.mlpackage": photos,
     "Louder.mlpackage": louder,
     "Encoder.mlpackage": encoder,

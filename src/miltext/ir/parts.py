@@ -6,6 +6,7 @@ mark the changed parts; `ir.writing` writes these again and copies all others fr
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -386,13 +387,14 @@ class Block(Attributed[proto.Block]):
     `is_rebuilt` is true if operations or inputs were inserted, moved or removed.
     """
 
-    __slots__ = ("_outputs", "first", "inputs", "is_rebuilt", "last", "owner")
+    __slots__ = ("_outputs", "_returned", "first", "inputs", "is_rebuilt", "last", "owner")
 
     def __init__(self, message: proto.Block, owner: Function | Op) -> None:
         super().__init__(message)
         self.owner = owner
         self.inputs: list[Value] = []
         self._outputs: list[Value] = []
+        self._returned: Counter[Value] | None = None
         self.first: Op | None = None
         self.last: Op | None = None
         self.is_rebuilt = False
@@ -416,13 +418,19 @@ class Block(Attributed[proto.Block]):
         self.touch()
         for index, value in enumerate(self._outputs):
             del value.uses[Use(self, "", index)]
-        self._outputs = list(values)
+        self._outputs, self._returned = list(values), None
         for index, value in enumerate(self._outputs):
             value.uses[Use(self, "", index)] = None
 
     def read_outputs(self, values: list[Value]) -> None:
         """Set the outputs without marking an edit, for `ir.reading`."""
-        self._outputs = values
+        self._outputs, self._returned = values, None
+
+    def returns(self, value: Value) -> bool:
+        """Return whether a value is one of the outputs, in constant time."""
+        if self._returned is None:
+            self._returned = Counter(self._outputs)
+        return self._returned[value] > 0
 
     @property
     def function(self) -> Function:
@@ -520,6 +528,9 @@ class Block(Attributed[proto.Block]):
         if not isinstance(new, Value):
             raise GraphError("a block returns values, and no literals")
         self.touch()
+        if self._returned is not None:
+            self._returned[self._outputs[use.place]] -= 1
+            self._returned[new] += 1
         self._outputs[use.place] = new
         new.uses[use] = None
 

@@ -10,7 +10,7 @@ from miltext.checking.findings import named
 from miltext.ir.parts import Op, Value
 from miltext.printing.renaming import NAME, rename
 from miltext.rewriting.expressions import UnknownFact
-from miltext.rewriting.instances import Argument, NoInstance, instance
+from miltext.rewriting.instances import Argument, Instances, NoInstance
 from miltext.rewriting.literals import literal_of_data
 from miltext.rewriting.matching import is_within
 from miltext.rewriting.operands import MatchFacts
@@ -34,6 +34,7 @@ class Replacing:
 
     def __init__(self, contents: ConstantContents) -> None:
         self._contents = contents
+        self._instances = Instances(contents)
         self._shared: dict[tuple[object, ...], Value] = {}
 
     def prepared(self, site: Site) -> Callable[[], Applied]:
@@ -43,7 +44,7 @@ class Replacing:
         block = site.root.block
         assert block is not None, "a site is in a block"
         arguments = self._arguments(site, replacement)
-        made = instance(replacement, site.rule.file, arguments, opset_of(block), self._contents)
+        made = self._instances.of(replacement, site.rule.file, arguments, opset_of(block))
         old = [self._output(site, value) for value in site.rule.pattern.outputs]
         _require_types(old, made)
         insertion = _Insertion(site, made, arguments, self._contents, self._shared)
@@ -223,24 +224,23 @@ def _require_types(old: list[Value], made: Instance) -> None:
 
 def _require_names(old: list[Value], insertion: _Insertion, function: Function) -> None:
     """Raise NoInstance if an output of the function cannot keep its name."""
-    returned = outputs_of(function)
     taken = set[Value]()
     for before, after in zip(old, insertion.outputs, strict=True):
-        if before not in returned:
+        if not is_output(before, function):
             continue
         if insertion.is_constant(after):
             raise NoInstance(constant_output(before))
         passed = insertion.passed(after)
         if passed is None:
             continue
-        if reason := kept_name(before, passed, returned | taken):
+        if reason := kept_name(before, passed, passed in taken or is_output(passed, function)):
             raise NoInstance(reason)
         taken.add(passed)
 
 
-def outputs_of(function: Function) -> set[Value]:
-    """Return the outputs of a function, whose names must stay."""
-    return {value for block in function.blocks.values() for value in block.outputs}
+def is_output(value: Value, function: Function) -> bool:
+    """Return whether a value is an output of a function, whose name must stay."""
+    return any(block.returns(value) for block in function.blocks.values())
 
 
 def constant_output(output: Value) -> str:
@@ -248,11 +248,14 @@ def constant_output(output: Value) -> str:
     return f"the output {named(output.name)} would be a constant"
 
 
-def kept_name(output: Value, new: Value, returned: set[Value]) -> str:
-    """Return the reason why another value cannot take the place and the name of an output; empty if it can."""
-    if new.maker is not None and new not in returned and not new.is_constant:
+def kept_name(output: Value, new: Value, is_returned: bool) -> str:
+    """Return the reason why another value cannot take the place and the name of an output; empty if it can.
+
+    `is_returned` states whether the other value is an output itself.
+    """
+    if new.maker is not None and not is_returned and not new.is_constant:
         return ""
-    kind = "an output" if new in returned else "an input or a constant"
+    kind = "an output" if is_returned else "an input or a constant"
     return f"the output {named(output.name)} would be {named(new.name)}, which is {kind} with its own name"
 
 
@@ -264,10 +267,10 @@ def _insert(site: Site, old: list[Value], insertion: _Insertion) -> Applied:
 
 def _put(site: Site, old: list[Value], new: list[Value], insertion: _Insertion) -> list[Op]:
     """Give the uses of old outputs to new ones, with their names, and return the operations that went."""
-    returned = outputs_of(insertion.block.function)
+    function = insertion.block.function
     renamed = []
     for before, after in zip(old, new, strict=True):
-        if before in returned or after.maker in insertion.ops:
+        if is_output(before, function) or after.maker in insertion.ops:
             renamed.append((after, before.name))
         if after.maker in insertion.ops and before.type is not None:
             after.type = before.type

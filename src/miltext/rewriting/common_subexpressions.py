@@ -12,7 +12,7 @@ from miltext.evaluation import operations  # noqa: F401  # importing it enters t
 from miltext.evaluation.rules import RULES
 from miltext.ir.parts import Op, Value, literal_of
 from miltext.printing.renaming import rename
-from miltext.rewriting.applying import kept_name, outputs_of, remove_unused
+from miltext.rewriting.applying import is_output, kept_name, remove_unused
 from miltext.rewriting.passes import GraphPass, RuleSite, in_each_function
 from miltext.rewriting.random_operations import is_random
 from miltext.rewriting.weighing import contents_of
@@ -73,15 +73,15 @@ def _is_worth(op: Op) -> bool:
 
 def _reason(op: Op, first: Op, function: Function) -> str:
     """Return the reason why an operation stays beside an equal one; empty if nothing forbids it."""
-    returned = outputs_of(function)
     pairs = zip(op.outputs, first.outputs, strict=True)
-    return next((kept_name(old, new, returned) for old, new in pairs if old in returned), "")
+    returned = ((old, new) for old, new in pairs if is_output(old, function))
+    return next((kept_name(old, new, is_output(new, function)) for old, new in returned), "")
 
 
 def _merge(op: Op, first: Op, function: Function) -> None:
     """Use the results of an equal operation in place of those of `op`."""
-    returned = outputs_of(function)
-    names = [(new, old.name) for old, new in zip(op.outputs, first.outputs, strict=True) if old in returned]
+    pairs = zip(op.outputs, first.outputs, strict=True)
+    names = [(new, old.name) for old, new in pairs if is_output(old, function)]
     for old, new in zip(op.outputs, first.outputs, strict=True):
         old.replace_uses(new)
     remove_unused([op])

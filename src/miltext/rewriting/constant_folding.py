@@ -10,7 +10,7 @@ from miltext.checking.findings import named
 from miltext.diagnostics import MiltextError
 from miltext.ir.parts import Op, Value, literal_of
 from miltext.printing.renaming import NAME
-from miltext.rewriting.applying import constant_output, opset_of, outputs_of, remove_unused
+from miltext.rewriting.applying import constant_output, is_output, opset_of, remove_unused
 from miltext.rewriting.common_subexpressions import is_repeatable
 from miltext.rewriting.computing import computed
 from miltext.rewriting.expressions import UnknownFact
@@ -94,9 +94,8 @@ class _FunctionFolding:
 
     def reason(self, op: Op) -> str:
         """Return the reason against constants in place of an operation; empty if nothing forbids it."""
-        returned = outputs_of(self._function)
         for value in op.outputs:
-            if value in returned:
+            if is_output(value, self._function):
                 return constant_output(value)
         made, gone = _size(op), sum(map(own_bytes, _needed(op)))
         if made <= gone or (made <= SMALL and self._narrow.isdisjoint(op.outputs)):
@@ -146,14 +145,14 @@ def _needed(op: Op) -> list[Op]:
     while todo:
         for value in todo.pop().operands:
             maker = value.maker
-            if maker is not None and maker not in found and _users(maker) <= found.keys():
+            if maker is not None and maker not in found and all(user in found for user in _users(maker)):
                 found[maker] = None
                 todo.append(maker)
     return [each for each in found if isinstance(each, Op)]
 
 
-def _users(op: Op) -> set[Op | Block]:
-    return {use.user for value in op.outputs for use in value.uses}
+def _users(op: Op) -> Iterator[Op | Block]:
+    return (use.user for value in op.outputs for use in value.uses)
 
 
 def _is_stored(op: Op) -> bool:

@@ -13,7 +13,7 @@ from miltext.checking.findings import named
 from miltext.ir.needs import written
 from miltext.ir.parts import Op
 from miltext.ir.passes import is_dead
-from miltext.rewriting.applying import outputs_of, remove_unused
+from miltext.rewriting.applying import remove_unused
 from miltext.rewriting.passes import GraphPass, RuleSite, in_each_function
 from miltext.rewriting.random_operations import is_unseeded
 
@@ -44,7 +44,8 @@ def _needed(function: Function, drawing: set[Op]) -> Op | None:
     """Return one of some operations that an output, a write to a state or a block needs; None if there is none."""
     seen = set[Op]()
     todo = [op for op in function.walk() if any(written(op))]
-    todo += [value.maker for value in outputs_of(function) if value.maker is not None]
+    returned = (value for block in function.blocks.values() for value in block.outputs)
+    todo += [value.maker for value in returned if value.maker is not None]
     while todo:
         op = todo.pop()
         if op in seen:

@@ -97,6 +97,9 @@ class Expression:
         except (SyntaxError, ValueError, RecursionError, MemoryError) as failure:
             raise WrongExpression(f"it cannot be read: {getattr(failure, 'msg', failure)}") from None
         _ExpressionCheck(names).visit(self._body)
+        is_and = isinstance(self._body, ast.BoolOp) and isinstance(self._body.op, ast.And)
+        parts = self._body.values if isinstance(self._body, ast.BoolOp) and is_and else [self._body]
+        self._parts = [(part, ast.unparse(part)) for part in parts]
 
     def value(self, facts: Facts) -> Data:
         """Return the value for a match. Raise UnknownFact if it has none."""
@@ -107,10 +110,7 @@ class Expression:
 
         Raise UnknownFact if a part has no value.
         """
-        is_and = isinstance(self._body, ast.BoolOp) and isinstance(self._body.op, ast.And)
-        parts = self._body.values if isinstance(self._body, ast.BoolOp) and is_and else [self._body]
-        false = (part for part in parts if not self._computed(part, facts))
-        return next((ast.unparse(part) for part in false), "")
+        return next((text for part, text in self._parts if not self._computed(part, facts)), "")
 
     def _computed(self, part: ast.expr, facts: Facts) -> Data:
         try:

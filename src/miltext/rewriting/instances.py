@@ -24,7 +24,7 @@ from miltext.schema.paths import Key, Path
 from miltext.schema.types import TensorType, Type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Hashable, Iterable
 
     from miltext.evaluation.rules import Array
     from miltext.ir.functions import Function
@@ -62,10 +62,46 @@ class Instance(NamedTuple):
     computed: dict[Value, Array]
 
 
-def instance(
-    replacement: RuleReplacement, file: RuleFile, arguments: Arguments, opset: str, contents: ConstantContents
-) -> Instance:
-    """Return a replacement for arguments, in a block for an opset. Raise NoInstance."""
+class _Inferred(NamedTuple):
+    """A replacement with types: its function, and the values that inference knows, by name."""
+
+    function: Function
+    known: Mapping[str, object]
+
+
+class Instances:
+    """Makes instances of replacements; inference runs once for arguments that are equal to it."""
+
+    def __init__(self, contents: ConstantContents) -> None:
+        self._contents = contents
+        self._inferred: dict[Hashable, _Inferred | str] = {}
+
+    def of(self, replacement: RuleReplacement, file: RuleFile, arguments: Arguments, opset: str) -> Instance:
+        """Return a replacement for arguments, in a block for an opset. Raise NoInstance."""
+        key = replacement, opset, tuple((name, _key(argument)) for name, argument in arguments.items())
+        known = self._inferred.get(key)
+        if known is None:
+            try:
+                known = _inferred(replacement, file, arguments, opset)
+            except NoInstance as reason:
+                known = str(reason)
+            self._inferred[key] = known
+        if isinstance(known, str):
+            raise NoInstance(known)
+        return Instance(known.function, _Folding(known, arguments, self._contents).computed())
+
+
+def _key(argument: Argument | None) -> Hashable:
+    """Return what inference reads of an argument: of a literal that is stored or large, its type alone."""
+    if argument is None or argument.literal is None:
+        return argument
+    is_read = read_value(argument.literal, argument.type) is not None
+    text = argument.literal.SerializeToString(deterministic=True) if is_read else b""
+    return argument.type, text, argument.omitted
+
+
+def _inferred(replacement: RuleReplacement, file: RuleFile, arguments: Arguments, opset: str) -> _Inferred:
+    """Return a replacement with the types that follow from those of its arguments. Raise NoInstance."""
     graph = _alone(replacement, arguments, opset)
     _refuse_newer(graph.functions[replacement.function.name], opset)
     program = graph.program()
@@ -76,9 +112,7 @@ def instance(
     walk.program()
     _refuse(walk)
     function = Graph(program).functions[replacement.function.name]
-    folding = _Folding(function, arguments, contents)
-    folding.known = {value.name: operand.value for value, operand in walk.known.items()}
-    return Instance(function, folding.computed())
+    return _Inferred(function, {value.name: operand.value for value, operand in walk.known.items()})
 
 
 class _InstanceWalk(DraftWalk):
@@ -177,12 +211,11 @@ def _refuse_dtypes(given: InferenceArguments) -> None:
 
 
 class _Folding:
-    """The values of an instance that depend on constants alone; `known` are those that inference knows, by name."""
+    """The values of an instance that depend on constants alone."""
 
-    known: Mapping[str, object]
-
-    def __init__(self, function: Function, arguments: Arguments, contents: ConstantContents) -> None:
-        self._function = function
+    def __init__(self, inferred: _Inferred, arguments: Arguments, contents: ConstantContents) -> None:
+        self._function = inferred.function
+        self._known = inferred.known
         self._arguments = arguments
         self._contents = contents
         self._inferred: dict[Value, Array] = {}
@@ -193,7 +226,7 @@ class _Folding:
         fixed = {value for value in self._function.inputs if self._argument(value) is not None}
         assert self._function.block is not None, "a replacement has a block"
         for op in self._function.block:
-            known = self.known.get(op.outputs[0].name) if len(op.outputs) == 1 else None
+            known = self._known.get(op.outputs[0].name) if len(op.outputs) == 1 else None
             if op.type != "const" and _is_int32(op.outputs[0].type) and _is_whole(known):
                 self._inferred[op.outputs[0]] = np.array(known, np.int32)
             elif op.type != "const" and not all(value in fixed for value in op.operands):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -193,7 +194,11 @@ def usual_operands(op: Op, opset: str, names: Collection[str] = ()) -> dict[str,
     if signature(op.type, opset) is None:
         return {}
     found = defaults(Arguments(op.type, operands, opset), "1.3")
-    return {name: parse_value(literal) for name, (_, literal) in found.items()}
+    return {name: _literal(text) for name, (_, text) in found.items()}
+
+
+_literal = cache(parse_value)
+"""Reads the text of a default; operations share the literal, for an edit copies it first."""
 
 
 def _given(operand: Operand) -> Given:

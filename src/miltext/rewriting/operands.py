@@ -94,7 +94,8 @@ class ConstantContents:
         self.arrays = dict(arrays or {})
         self._constants = self.constants()
         self._stores = arrays is not None if stores is None else stores
-        self._kept: list[proto.Value] = []
+        self._kept: dict[int, proto.Value] = {}
+        self._unreadable: dict[int, str] = {}
 
     def constants(self) -> StoredConstants:
         """Return a reader of the constants for the evaluator."""
@@ -102,11 +103,13 @@ class ConstantContents:
 
     def read(self, message: proto.Value) -> Any:
         """Return the contents of a constant: an array, or a list of them. Raise UnknownFact for unreadable ones."""
-        self._kept.append(message)  # Constants knows messages by their identity
-        try:
-            return self._constants.read(message)
-        except (WeightsError, UnfitValues) as failure:
-            raise UnknownFact(f"a constant cannot be read: {failure}") from None
+        self._kept[id(message)] = message  # Constants knows messages by their identity
+        if id(message) not in self._unreadable:
+            try:
+                return self._constants.read(message)
+            except (WeightsError, UnfitValues) as failure:
+                self._unreadable[id(message)] = f"a constant cannot be read: {failure}"
+        raise UnknownFact(self._unreadable[id(message)])
 
     def store(self, array: Array, *, in_file: bool) -> proto.Value:
         """Return the Value of a computed constant: a literal, or one to be stored in a weight file."""

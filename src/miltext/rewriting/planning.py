@@ -163,8 +163,10 @@ class Rewriter:
             self._memory.note(rule, op, refused)
 
     def _is_wanted(self, function: Function, op: Op) -> bool:
+        if not self.only:
+            return True
         names = {name for value in op.outputs for name in (value.name, f"{function.name}/{value.name}")}
-        return not self.only or not names.isdisjoint(self.only)
+        return not names.isdisjoint(self.only)
 
     def _site(self, function: Function, site: AnySite) -> PlannedSite | None:
         """Replace a site, or record and return it with the reason why not."""
@@ -182,7 +184,7 @@ class Rewriter:
             self.verify(site)
         rewired = [use.op for value in site.root.outputs for use in value.uses if use.op is not None]
         applied = put()
-        self._memory.forget((*site.match.ops.values(), *rewired, *applied.removed, *applied.made))
+        self._memory.change((*site.match.ops.values(), *rewired, *applied.removed, *applied.made))
         depth += len(applied.made) >= len(applied.removed)
         self._depths.update(dict.fromkeys(applied.made, depth))
         done = replace(planned, disposition=REPLACED, removed=_types(applied.removed), made=_types(applied.made))

@@ -8,34 +8,42 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.parts import Block, Op, Value
     from miltext.rewriting.patterns import RulePattern
     from miltext.rewriting.rule_files import RewriteRule
 
 Known = TypeVar("Known")
+
+MOST = 100
+"""The most operations above one that are searched for changes."""
 
 
 class Memory(Generic[Known]):
     """The operations of a graph by type, and what is known of rules at operations, while the graph changes.
 
     A site depends on the operations above its last one, as far away as the patterns of its rule reach, and on the uses
-    of their values. So a replacement makes the memory forget what it knows of operations that far below it.
+    of their values. So what is known of operations that far below a change is forgotten: once for all changes when
+    the next rule begins, for a value of many uses may change many times. Until then, `knows` looks for changes above.
     """
 
     def __init__(self) -> None:
         self._known: dict[Op, dict[RewriteRule, Known]] = defaultdict(dict)
         self._reach: dict[RewriteRule, int] = {}
         self._by_type: dict[Block, dict[str, list[Op]]] = {}
+        self._changed: set[Op] = set()
+        self._beside: set[Value] = set()
 
     def roots(self, rule: RewriteRule, block: Block) -> Sequence[Op]:
         """Return the operations at which a rule may match, in the order of the text, also those of inner blocks."""
+        if self._changed:
+            self._forget()
         if block not in self._by_type:
             self._by_type[block] = by_type(block)
         return self._by_type[block].get(rule.pattern.root.type, ())
 
     def knows(self, rule: RewriteRule, op: Op) -> bool:
         """Return whether the result of a rule at an operation is known."""
-        return rule in self._known.get(op, ())
+        return rule in self._known.get(op, ()) and not (self._changed and self._is_below_change(op, self._reach[rule]))
 
     def recalled(self, rule: RewriteRule, op: Op) -> Known:
         """Return the known result of a rule at an operation."""
@@ -44,13 +52,43 @@ class Memory(Generic[Known]):
     def note(self, rule: RewriteRule, op: Op, result: Known) -> None:
         """Keep the result of a rule at an operation."""
         self._known[op][rule] = result
-        self._reach.setdefault(rule, _reach(rule))
+        if rule not in self._reach:
+            self._reach[rule] = _reach(rule)
 
-    def forget(self, changed: Iterable[Op]) -> None:
-        """Forget what depends on operations that were made, removed, or got other operands."""
+    def change(self, changed: Iterable[Op]) -> None:
+        """Note operations that were made, removed, or got other operands, so that what depends on them is forgotten."""
+        for op in changed:
+            self._changed.add(op)
+            self._beside.update(op.operands, op.outputs)
+
+    def _is_below_change(self, op: Op, reach: int) -> bool:
+        """Return whether an operation up to `reach` above `op` was changed, or uses or makes a value beside a change.
+
+        Above too many operations, it counts as changed.
+        """
+        reached, seen = [op], {op}
+        for _ in range(reach + 1):
+            if len(seen) > MOST:
+                return True
+            if not all(self._is_unchanged(each) for each in reached):
+                return True
+            above = dict.fromkeys(value.maker for each in reached for value in each.operands)
+            reached = [each for each in above if each is not None and each not in seen]
+            seen.update(reached)
+        return False
+
+    def _is_unchanged(self, op: Op) -> bool:
+        return op not in self._changed and self._beside.isdisjoint(op.operands) and self._beside.isdisjoint(op.outputs)
+
+    def _forget(self) -> None:
+        """Forget what depends on the changes."""
         self._by_type.clear()
         farthest = max(self._reach.values(), default=0)
-        reached = _beside(changed)
+        reached = {*self._changed}
+        for value in self._beside:
+            reached.update(use.op for use in value.uses if use.op is not None)
+            reached |= {value.maker} if value.maker is not None else set()
+        self._changed, self._beside = set(), set()
         seen = {*reached}
         for distance in range(farthest + 1):
             for op in reached:
@@ -70,15 +108,6 @@ def by_type(block: Block) -> dict[str, list[Op]]:
     found = defaultdict[str, "list[Op]"](list)
     for op in block.walk():
         found[op.type].append(op)
-    return found
-
-
-def _beside(ops: Iterable[Op]) -> set[Op]:
-    """Return operations with all makers and users of their values, whose uses may have changed."""
-    found = {*ops}
-    for value in [each for op in found for each in (*op.operands, *op.outputs)]:
-        found.update(use.op for use in value.uses if use.op is not None)
-        found |= {value.maker} if value.maker is not None else set()
     return found
 
 
