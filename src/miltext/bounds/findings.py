@@ -7,17 +7,29 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from miltext.bounds.advice import advice
+from miltext.bounds.intervals import Interval
 from miltext.bounds.ranging import Bound, Ranging, input_ranges
 from miltext.bounds.sums import ENGINE_LIMIT, HALF_LIMIT, limit_of
 from miltext.checking.findings import Finding, Remark, named
+from miltext.checking.verifier import Checked
 from miltext.diagnostics import codes
 from miltext.evaluation.evaluator import Evaluator
 from miltext.schema.paths import Key
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
-    from miltext.bounds.intervals import Interval
     from miltext.evaluation.subjects import Subject
+
+
+def checked_numbers(subject: Subject, ranges: Mapping[str, tuple[float, float]]) -> Checked:
+    """Return the diagnostics of the findings about numbers, for `ranges` of inputs, with the text that they refer to.
+
+    Raise MiltextError for a program that cannot be run.
+    """
+    given = {name: Interval(*ends) for name, ends in ranges.items()}
+    found, text = subject.located(number_findings(subject, given))
+    placeless = [each._replace(notes=tuple(note._replace(span=None) for note in each.notes)) for each in found]
+    return Checked(placeless, text)
 
 
 def number_findings(subject: Subject, given: Mapping[str, Interval]) -> list[Finding]:
