@@ -49,6 +49,18 @@ def test_every_kind_of_source_has_the_same_findings(tmp_path: Path) -> None:
     assert f"warning[MIL850]: {SUM}" in made.stdout
 
 
+@pytest.mark.parametrize("infer", [False, True])
+def test_a_comment_ignores_a_finding(infer: bool, tmp_path: Path) -> None:
+    draft = DRAFT.replace("]]));", "]]));  // mil: ignore[MIL850]")
+    text = miltext.infer_draft(draft) if infer else draft
+    assert [each for each in codes(text, numbers={"x": (-4, 4)}) if each != "MIL712"] == []
+    assert "MIL852" in codes(text, numbers={})
+    path = tmp_path / "sum.mil"
+    path.write_text(text, encoding="utf-8")
+    made = RUNNER.invoke(command, ["check", "--numbers", "--input-range", "x=-4:4", str(path)])
+    assert (made.exit_code, "MIL850" in made.stdout) == (0, False)
+
+
 def test_a_program_with_errors_has_only_these() -> None:
     assert codes(WHOLE.replace("x = x", "x = q"), numbers={}) == ["MIL604"]
 
