@@ -9,6 +9,7 @@ import pytest
 from support.running import RUNNER
 
 import miltext
+from miltext.bounds import findings
 from miltext.cli import command
 
 DRAFT = """program(1.3)
@@ -63,6 +64,14 @@ def test_a_comment_ignores_a_finding(infer: bool, tmp_path: Path) -> None:
 
 def test_a_program_with_errors_has_only_these() -> None:
     assert codes(WHOLE.replace("x = x", "x = q"), numbers={}) == ["MIL604"]
+
+
+def test_a_program_that_cannot_be_run_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: Any) -> Any:
+        raise miltext.MiltextError([miltext.Diagnostic("error", "MIL838", "it cannot be computed")])
+
+    monkeypatch.setattr(findings, "number_findings", failing)
+    assert codes(WHOLE, numbers={}) == ["MIL838"]
 
 
 @pytest.mark.parametrize("ends", [(1, 0), (0,), (0, 1, 2), 3, "ab", (0, float("inf")), (float("nan"), 1), None])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from miltext.checking.findings import elsewhere
 from miltext.checking.verifier import folder_of, found_in
+from miltext.diagnostics import MiltextError
 from miltext.diagnostics.arguments import checked
 from miltext.models.model import Model
 from miltext.parsing.rule_texts import is_rule_file
@@ -40,7 +41,7 @@ def check(
             do not depend on one device, "all" for all.
         numbers: Also bound the numbers that fp16 computes, if there are no errors: sums out of range, and functions
             that fail. The least and the greatest number of each input by its name; those that are left out are as the
-            description says, or of any size.
+            description says, or of any size. An error reports a program that cannot be run.
 
     Returns:
         The findings. Their spans point into the text; for a Program or a model, into the output of `to_text`. Findings
@@ -100,7 +101,10 @@ def _of_numbers(model: Model, found: list[Diagnostic], ranges: Mapping[str, tupl
         raise ValueError(f"{unused[0]!r} in `numbers` is no input; there are {', '.join(sorted(known))}")
     made: list[Diagnostic] = []
     for name, subject in stages:
-        bounded, text = checked_numbers(subject, ranges)
+        try:
+            bounded, text = checked_numbers(subject, ranges)
+        except MiltextError as error:  # a program that cannot be run, as the command reports
+            bounded, text = error.diagnostics, error.text
         made += [elsewhere(each, text, name) if model.is_pipeline else each for each in bounded]
     return made
 
