@@ -1,11 +1,15 @@
-"""The public check: the errors and warnings of the verifier, and known faults on request."""
+"""The public check: the errors and warnings of the verifier, and known faults and bounds of numbers on request."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from miltext.checking.verifier import found_in
+from miltext.checking.findings import elsewhere
+from miltext.checking.verifier import folder_of, found_in
+from miltext.diagnostics import MiltextError
 from miltext.diagnostics.arguments import checked
 from miltext.models.model import Model
 from miltext.parsing.rule_texts import is_rule_file
@@ -15,8 +19,14 @@ if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
 
 
-@checked("path", "advisories")
-def check(source: Source, *, path: str | None = None, advisories: str | None = None) -> list[Diagnostic]:
+@checked("path", "advisories", "numbers")
+def check(
+    source: Source,
+    *,
+    path: str | None = None,
+    advisories: str | None = None,
+    numbers: Mapping[str, Any] | None = None,
+) -> list[Diagnostic]:
     """Return all errors and warnings of MIL text, a Program, a model or the file of a path, in the order of the text.
 
     A comment such as `// mil: ignore[MIL603]` at the end of a line suppresses findings there. A model that was changed
@@ -29,6 +39,9 @@ def check(source: Source, *, path: str | None = None, advisories: str | None = N
             folder.
         advisories: Also report known faults of Core ML and coremltools that the program meets: "usual" for faults that
             do not depend on one device, "all" for all.
+        numbers: Also bound the numbers that fp16 computes, if there are no errors: sums out of range, and functions
+            that fail. The least and the greatest number of each input by its name; those that are left out are as the
+            description says, or of any size. An error reports a program that cannot be run.
 
     Returns:
         The findings. Their spans point into the text; for a Program or a model, into the output of `to_text`. Findings
@@ -37,7 +50,7 @@ def check(source: Source, *, path: str | None = None, advisories: str | None = N
     Raises:
         ModelError: The program of a model cannot be read.
         OSError: The file of a path cannot be read.
-        ValueError: Another word for `advisories`.
+        ValueError: Another word for `advisories`, or a range in `numbers` that is none, or that of no input.
 
     Example:
         errors = [each for each in miltext.check("Model.mlpackage") if each.severity == "error"]
@@ -50,12 +63,50 @@ def check(source: Source, *, path: str | None = None, advisories: str | None = N
         from miltext.advisories.advising import further
 
         also = further(advisories)
+    ranges = None if numbers is None else {name: _range(name, ends) for name, ends in numbers.items()}
     if isinstance(source, str) and (path is not None or is_text(source)):
-        return _of_rules(source, path) if is_rule_file(source) else found_in(source, path, also)
+        if is_rule_file(source):
+            return _of_rules(source, path)
+        found = found_in(source, path, also)
+        return found if ranges is None else found + _of_numbers(model_of(source, folder_of(path)), found, ranges)
     model = model_of(source) if isinstance(source, str | PathLike) else source
     if isinstance(model, Model) and model.kind == "mil" and is_rule_file(model.text or ""):
         return _of_rules(model.text or "", model.name)
-    return found_in(model, also=also)
+    found = found_in(model, also=also)
+    return found if ranges is None else found + _of_numbers(model_of(model), found, ranges)
+
+
+def _range(name: str, ends: Any) -> tuple[float, float]:
+    """Return the range of an input. Raise ValueError for what is none."""
+    try:
+        low, high = map(float, ends)
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+        raise ValueError(f"the range of {name!r} in `numbers` is two numbers, the least first, not {ends!r}")
+    return low, high
+
+
+def _of_numbers(model: Model, found: list[Diagnostic], ranges: Mapping[str, tuple[float, float]]) -> list[Diagnostic]:
+    """Return the findings about the numbers of a model's programs; none for a model with errors."""
+    from miltext.bounds.findings import checked_numbers
+    from miltext.evaluation.subjects import opened
+
+    if any(each.severity == "error" for each in found):
+        return []
+    stages = [(stage.name, opened(stage.model)) for stage in model.select_all()]
+    functions = [each for _, subject in stages for each in subject.graph.functions.values()]
+    known = {each.name for function in functions for each in function.inputs}
+    if unused := sorted(ranges.keys() - known):
+        raise ValueError(f"{unused[0]!r} in `numbers` is no input; there are {', '.join(sorted(known))}")
+    made: list[Diagnostic] = []
+    for name, subject in stages:
+        try:
+            bounded, text = checked_numbers(subject, ranges)
+        except MiltextError as error:  # a program that cannot be run, as the command reports
+            bounded, text = error.diagnostics, error.text
+        made += [elsewhere(each, text, name) if model.is_pipeline else each for each in bounded]
+    return made
 
 
 def _of_rules(text: str, path: str | None) -> list[Diagnostic]:

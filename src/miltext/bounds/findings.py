@@ -7,17 +7,31 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from miltext.bounds.advice import advice
+from miltext.bounds.intervals import Interval
 from miltext.bounds.ranging import Bound, Ranging, input_ranges
 from miltext.bounds.sums import ENGINE_LIMIT, HALF_LIMIT, limit_of
 from miltext.checking.findings import Finding, Remark, named
+from miltext.checking.ignores import without_ignored
+from miltext.checking.verifier import Checked
 from miltext.diagnostics import codes
 from miltext.evaluation.evaluator import Evaluator
 from miltext.schema.paths import Key
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
-    from miltext.bounds.intervals import Interval
     from miltext.evaluation.subjects import Subject
+
+
+def checked_numbers(subject: Subject, ranges: Mapping[str, tuple[float, float]]) -> Checked:
+    """Return the diagnostics of the findings about numbers, for `ranges` of inputs, with the text that they refer to.
+
+    Comments of the text may ignore them. Raise MiltextError for a program that cannot be run.
+    """
+    given = {name: Interval(*ends) for name, ends in ranges.items()}
+    found, text = subject.located(number_findings(subject, given))
+    placeless = [each._replace(notes=tuple(note._replace(span=None) for note in each.notes)) for each in found]
+    left = placeless if text is None else without_ignored(text, placeless)
+    return Checked([each for each in left if each in placeless], text)  # those about comments are of the plain check
 
 
 def number_findings(subject: Subject, given: Mapping[str, Interval]) -> list[Finding]:

@@ -469,20 +469,17 @@ class CheckRun:
 
     def _of_numbers(self, model: Model) -> Report:
         """Return the findings about the numbers that a program computes."""
-        from miltext.bounds.findings import number_findings
-        from miltext.bounds.intervals import Interval
+        from miltext.bounds.findings import checked_numbers
         from miltext.diagnostics.reports import Report
         from miltext.evaluation.subjects import opened
 
         subject = opened(model)
         self.bounded.update(each.name for function in subject.graph.functions.values() for each in function.inputs)
-        ranges = {name: Interval(*ends) for name, ends in (self.ranges or {}).items()}
         try:
-            found, text = subject.located(number_findings(subject, ranges))
+            found, text = checked_numbers(subject, self.ranges or {})
         except MiltextError as error:
             return _refused(error, model.name)
-        plain = [each._replace(notes=tuple(note._replace(span=None) for note in each.notes)) for each in found]
-        return Report(model.name, plain, text, printed=model.text is None)
+        return Report(model.name, found, text, printed=model.text is None)
 
     def _checked(self, model: Model, name: str) -> Report:
         from miltext.checking.fixing import is_fixable

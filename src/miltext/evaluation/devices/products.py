@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -21,28 +23,59 @@ LEAST_ROWS = 64
 Sums: TypeAlias = "Callable[[Array, Array, Array], Array]"
 """A function of rows [M, K], columns [K, N] and starts [M, N] that returns the sums [M, N]; all are fp16."""
 
+WORTH_THREADS = 1 << 22
+"""The least number of products that several threads compute faster than one."""
+
 
 def products(sums: Sums, rows: Array, columns: Array, bias: Array | None) -> Array:
     """Return the products of matrices in the last two axes, as fp16; the others broadcast.
 
     A sum starts with its `bias`, which broadcasts with the result, and adds the products in the order of the shared
-    axis.
+    axis. Threads compute blocks of sums side by side: numpy lets go of the interpreter meanwhile.
     """
     outer = np.broadcast_shapes(rows.shape[:-2], columns.shape[:-2])
     made = np.empty((*outer, rows.shape[-2], columns.shape[-1]), np.float16)
     starts = np.broadcast_to(np.float16(0) if bias is None else bias.astype(np.float16, copy=False), made.shape)
     left = np.broadcast_to(rows, (*outer, *rows.shape[-2:]))
     right = np.broadcast_to(columns, (*outer, *columns.shape[-2:]))
-    for batch in np.ndindex(*outer):
-        for down, across in _tiles(*made.shape[-2:]):
-            place: Index = (*batch, down, across)
-            made[place] = sums(left[batch][down], right[batch][:, across], starts[place])
+
+    def fill(place: Index) -> None:
+        *batch, down, across = place
+        above: Index = (*batch, down)
+        beside: Index = (*batch, slice(None), across)
+        with np.errstate(all="ignore"):  # each thread has its own state
+            made[place] = sums(left[above], right[beside], starts[place])
+
+    workers = _cores() if made.size * rows.shape[-1] >= WORTH_THREADS else 1
+    tiles = [*_tiles(made.shape[-2], made.shape[-1], workers)]
+    _for_each(fill, ((*batch, *tile) for batch in np.ndindex(*outer) for tile in tiles), workers)
     return made
 
 
-def _tiles(rows: int, columns: int) -> Iterator[tuple[slice, ...]]:
-    """Yield blocks of rows and columns with about AT_ONCE elements each."""
+def _for_each(fill: Callable[[Index], None], places: Iterable[Index], workers: int) -> None:
+    """Call a function with each place, in so many threads."""
+    if workers == 1:
+        for place in places:
+            fill(place)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(workers) as pool:
+        for _ in pool.map(fill, places):
+            pass  # an error of a thread is raised here
+
+
+def _cores() -> int:
+    """Return the number of cores that this process may use; 1 in a browser, which starts no threads."""
+    if sys.platform == "emscripten":
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _tiles(rows: int, columns: int, workers: int) -> Iterator[tuple[slice, ...]]:
+    """Yield blocks of rows and columns with about AT_ONCE elements each, or less for each worker to have one."""
     height = min(rows, max(LEAST_ROWS, AT_ONCE // max(1, columns)))
+    height = max(1, min(height, -(-rows // workers)))
     for (down,) in blocks((rows,), height):
-        for (across,) in blocks((columns,), max(1, AT_ONCE // max(1, height))):
+        for (across,) in blocks((columns,), max(1, AT_ONCE // height)):
             yield down, across
