@@ -187,8 +187,8 @@ def test_a_program_is_needed(arguments: str, folder: Path, monkeypatch: pytest.M
     monkeypatch.chdir(folder)
     ended = run(*arguments.replace("{}", "rules.mil").split())
     assert ended.exit_code == 1, ended.output
-    assert "error[MIL875]: this is a rule file, not a program" in ended.output
-    assert ended.output.count("error[") == 1
+    assert "error[MIL875]: this is a rule file, not a program" in ended.stderr
+    assert ended.stderr.count("error[") == 1
     assert sorted(path.name for path in folder.iterdir()) == ["model.mil", "rules.mil"]
 
 
