@@ -22,7 +22,7 @@ from miltext.coreml import validate_passes
 from miltext.diagnostics import MiltextError
 from miltext.generation.options import NOT_GENERATED, Options
 from miltext.generation.programs import generate
-from miltext.pass_validation.runs import RANDOM
+from miltext.rewriting.random_operations import is_random
 from miltext.schema.operations import all_names
 from miltext.schema.walk import is_constant
 
@@ -90,7 +90,7 @@ def program_of(seed: int) -> Program:
     if seed % 2 == 0:
         return generate(seed, Options(functions=functions, ops=(1, 30)))
     names = [name for name in all_names() if name not in NOT_GENERATED and not is_constant(name)]
-    names = [name for name in names if not name.startswith(RANDOM)]
+    names = [name for name in names if not is_random(name)]
     made = None
     chosen = [*drawn.sample(names, FEW), *drawn.sample(SOUGHT, FEW)]
     while made is None:  # some operations cannot be generated without others
