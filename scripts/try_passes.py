@@ -49,6 +49,7 @@ Kind: TypeAlias = tuple[str, str, tuple[str, ...]]
 KNOWN = {
     ("common::add_fp16_cast", "raised", "classify"): "coremltools adds `classify` after the passes",
     ("common::add_int16_cast", "numbers", ""): "negative numbers are cast to uint16",
+    ("common::fuse_conv_bias", "numbers", "conv"): "the constant of a `sub` is negated in place, for other uses, too",
     ("common::fuse_conv_bias", "raised", "conv"): "the bias of `sub` has another data type",
     ("common::fuse_stack_split", "raised", "split"): "an output of a split goes to another operation than squeeze",
     ("common::merge_consecutive_reshapes", "raised", "reshape"): "a reshape is used in an inner block",

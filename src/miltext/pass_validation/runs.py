@@ -190,6 +190,7 @@ def _beyond(fault: PassFault, before: Model | Subject, after: Model) -> PassFaul
 
 
 def _is_changed(origin: Origin) -> bool:
-    """Return whether the pass changed the operation at which numbers first differ too much."""
+    """Return whether the pass changed the operation at which numbers first differ too much, or a constant of others."""
     value = origin.value
-    return bool(origin.between or origin.removed or value.operation != value.old_operation)
+    is_constant = value.kind == "constant" and origin.reaches_output
+    return bool(is_constant or origin.between or origin.removed or value.operation != value.old_operation)
