@@ -19,7 +19,7 @@ EDITED = {"both.mil", "model.mil", "New.mlpackage"}
 """What people have edited between two examples."""
 
 NAMED = re.compile(
-    r"(?:[\w.]+=)?([\w./-]+\.(?:mlpackage|mlmodelc|mlmodel|mil|toml|npz|jpg|sh|tsv)|(?:\./)?predict|DIR)"
+    r"(?:[\w.]+=)?([\w./-]+\.(?:mlpackage|mlmodelc|mlmodel|mil|toml|npz|jpg|py|sh|tsv)|(?:\./)?predict|DIR)"
 )
 """A word of an example that names something, perhaps behind a `=`."""
 

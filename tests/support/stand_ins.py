@@ -76,6 +76,19 @@ program(1.3)[rules = "1"]
 }
 """
 
+PYTHON_RULES = """\
+import miltext
+
+rules = "1"
+
+
+@miltext.rule(source="here")
+def unused(graph):
+    for op in graph.walk():
+        if op.block and not op.is_constant and not any(value.uses for value in op.outputs):
+            yield miltext.RuleSite(op, op.remove)
+"""
+
 SMALL = """\
             relu_3 = relu(x);
             picked = gather(x = relu_3, indices = [0, 2], axis = 1);
@@ -355,6 +368,7 @@ FILES: dict[str, Callable[[str, str], Made]] = {
     "analytics.mil": _dump,
     "before.mil": _dump,
     "plan.tsv": _plan,
+    "rules.py": lambda *_: PYTHON_RULES.encode(),
     "DIR": _weights,
     **{f"{name}.npy": lambda *_, name=name: _ffn(name) for name in ("w1", "w2", "w3", "rms")},
 }
