@@ -42,6 +42,7 @@ from miltext.generation.options import Options
 from miltext.generation.programs import generate
 from miltext.rewriting.exactness import Exactness
 from miltext.rewriting.inputs import InputDrawer
+from miltext.rewriting.random_operations import is_random
 from miltext.schema.tensors import tensor_form
 from miltext.schema.types import TensorType, spelled
 from miltext.syntax.programs import own_copy
@@ -232,7 +233,7 @@ def _outcome(model: Model, given: list[Inputs], most: int, largest: int) -> Outc
         made = Outcome(_count(model.program))
     except Exception as failure:  # noqa: BLE001  # whatever it is, it is no program
         return f"no program: {failure}"
-    if any(op.type.startswith("random_") for op in Graph(model.program).walk()):
+    if any(is_random(op.type) for op in Graph(model.program).walk()):
         return "random numbers: they depend on the number of random operations before"
     if made.before > largest:
         return "too large: "

@@ -10,9 +10,11 @@ import pytest
 from conftest import EXAMPLE
 from support.containers import write_package
 from support.pipelines import piped, unary
+from support.running import RUNNER
 from support.weighted import function_of, held_weights, numbers, program_of, text_model, write_weights
 
 import miltext
+from miltext.cli import command
 from miltext.containers.opening import open_model, read_model
 from miltext.descriptions.program_descriptions import describe, known_version
 from miltext.diagnostics import ModelError, render
@@ -434,3 +436,14 @@ def test_types_that_models_take_and_give_match_multi_arrays() -> None:
         vector, scalar = (value.type for value in program.functions["main"].inputs)
         assert (can_take(vector), can_give(vector)) == (is_known, is_known)
         assert (can_take(scalar), can_give(scalar)) == (False, is_known)
+
+
+@pytest.mark.parametrize(("verb", "arguments"), [("extract", ["a"]), ("rename", ["a", "b"]), ("expose", ["a"])])
+def test_the_message_about_another_ending_lists_texts(verb: str, arguments: list[str], tmp_path: Path) -> None:
+    text = "program(1.3)\n{\nfunc main<ios17>(tensor<fp32, [2]> x) { a = sin(x); y = cos(a); } -> (y);\n}\n"
+    (tmp_path / "Model.mil").write_text(text, encoding="utf-8")
+    made = RUNNER.invoke(command, [verb, str(tmp_path / "Model.mil"), *arguments, "-o", str(tmp_path / "New.txt")])
+    assert made.exit_code != 0
+    assert "[MIL401]" in made.stderr
+    assert ".mlmodelc or .mil, not `New.txt`" in made.stderr
+    assert not (tmp_path / "New.txt").exists()

@@ -91,6 +91,17 @@ def test_what_cannot_go_out_and_has_no_user_is_left_out() -> None:
     assert chosen(lines, "m") is None
 
 
+def test_what_had_no_user_may_stay_unused() -> None:
+    """A pass may fail at an operation whose values nothing uses, and which cannot be outputs."""
+    lines = program("a = relu(x);\nm = greater(a, 0.5);\np, q = split(m, split_sizes = [1, 1], axis = 0);", "a")
+    graph = UnitGraph(lines)
+    assert made(select(graph, graph.parts)) == ["a", "m", "p", "q"]
+    assert made(whole(lines)) == ["a"], "unfolding leaves conditions behind, which go"
+    assert given(chosen(lines, "apq")) == (["x"], ["a"])
+    assert made(chosen(lines, "am")) == ["a"]
+    assert chosen(lines, "pq") is None, "nothing can be an output"
+
+
 def test_what_is_needed_to_compile_stays() -> None:
     """Nothing else gives the sizes of a pad, which has to be known."""
     lines = program("s = shape(x);\nr = reshape(x, s);\ny = relu(r);", "y")

@@ -35,6 +35,18 @@ def joined(line: str, first: str = "", returned: str = "") -> Callable[[int], st
     return text
 
 
+def side_by_side(line: str) -> Callable[[int], str]:
+    """Return a maker of programs: `line` with each number, and a `concat` of all its values."""
+
+    def text(size: int) -> str:
+        lines = " ".join(line.format(at=at) for at in range(size))
+        joined_ones = ", ".join(f"y{at}" for at in range(size))
+        body = f"{lines}\n z = concat(({joined_ones}), axis = 0);"
+        return f"program(1.3)\n{{\nfunc main<ios18>(tensor<fp32, [4]> x) {{\n{body}\n}} -> (z);\n}}\n"
+
+    return text
+
+
 WEIGHT = "y0 = sin(x); w = const()[val = tensor<fp32, [4]>([1, 2, 3, 4])];"
 PROGRAMS = {
     "a chain": joined("a{at} = tanh(y{before}); y{at} = sin(a{at});"),
@@ -47,6 +59,9 @@ PROGRAMS = {
     "folds of one constant": joined("a{at} = mul(w, {at}.0); y{at} = add(a{at}, y{before});", WEIGHT),
     "a chain of folds": joined("w{at} = sin(w{before}); y{at} = identity(y{before});", WEIGHT.replace("w =", "w0 =")),
     "outputs": joined("a{at} = mul(w, {at}.0); y{at} = add(a{at}, x);", WEIGHT, "y{at}"),
+    "operands that go": side_by_side("a{at} = sub(x, {at}.0); y{at} = mul(a{at}, 1.0);"),
+    "equal operands": side_by_side("y{at} = sin(x);"),
+    "operands that fold": side_by_side("c{at} = sin([{at}.0]); y{at} = mul(c{at}, x);"),
     "outputs of one value": joined("y{at} = mul(y0, 1.0);", "y0 = sin(x);", "y{at}"),
 }
 

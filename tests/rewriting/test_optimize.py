@@ -15,6 +15,7 @@ from support.running import RUNNER
 import miltext
 from miltext.cli import command
 from miltext.ir.graph import Graph
+from miltext.rewriting.operands import ConstantContents
 from miltext.rewriting.packaged import exact, packaged
 
 TEXT = """\
@@ -184,3 +185,43 @@ def test_a_model_in_a_pipeline(tmp_path: Path) -> None:
     assert made.operations == (9, 3)
     stages = [miltext.load(tmp_path / "N.mlpackage", nested) for nested in (0, 1)]
     assert [sum(not op.is_constant for op in Graph(each.program).walk()) for each in stages] == [9, 3]
+
+
+def test_the_rules_to_skip_are_not_replaced(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.mil"
+    text = """program(1.3)[rules = "1", exactness = "exact"]
+{
+    func find_own(x) { y = abs(abs(x)); } -> (y);
+    func replace_own(x) { y = abs(x); } -> (y);
+}
+"""
+    rules.write_text(text, encoding="utf-8")
+    with pytest.raises(miltext.ModelError, match=r"contains the input 'rules\.mil'") as failure:
+        miltext.optimize(TEXT, rules, skip=[str(rules)], force=True)
+    assert failure.value.diagnostics[0].code == "MIL402"
+    assert rules.read_text(encoding="utf-8") == text
+
+
+def test_a_fold_without_a_result_stays_among_others() -> None:
+    """Operations are computed together; one that fails, and what depends on it, stays by itself."""
+    text = """program(1.3)
+{
+    func main<ios17>(tensor<fp32, [2]> x) {
+            a = sin([1.0, 2.0]);
+            whole = floor_div([4, 2], [2, 0]);
+            b = cos(a);
+            more = add(whole, [1, 1]);
+            c = tanh(b);
+            y = add(mul(x, c), cast(more, "fp32"));
+        } -> (y);
+}
+"""
+    done = miltext.optimize(text)
+    assert {each.value for each in done.replaced if each.rule == "constant-folding"} == {"a", "b", "c"}
+    types = [op.type for op in Graph(done.program).walk() if not op.is_constant]
+    assert types == ["floor_div", "add", "mul", "cast", "add"]
+    wanted = np.tanh(np.cos(np.sin(np.array([1, 2], np.float32))))
+    [made] = [op.literal("val") for op in Graph(done.program).walk() if op.outputs[0].name == "c"]
+    folded = ConstantContents(None).array(made)
+    assert folded is not None
+    assert np.array_equal(folded, wanted)

@@ -7,7 +7,7 @@ from pathlib import Path
 from conftest import ROOT
 from support.followed_page import blocks
 
-from miltext.rewriting.packaged import patterns, rules_of
+from miltext.rewriting.packaged import packaged, passes, patterns, rules_of
 from miltext.rewriting.trying import try_rule
 
 PAGE = (ROOT / "docs" / "rewrite.md").read_text(encoding="utf-8")
@@ -28,3 +28,8 @@ def test_the_rules_of_the_page() -> None:
     made = try_rule(gate)
     assert (made.failures, made.examples, made.keeps) == ([], 1, 1)
     assert last.replacement is None
+
+
+def test_the_number_of_packaged_rules() -> None:
+    changes = " ".join((ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split())
+    assert f" {len(packaged()) - len(passes())} rules are packaged." in changes

@@ -74,9 +74,11 @@ def command(seed: int, output: str, allow_unproven: bool, force: bool, **chosen:
     if output == "-" or Path(output).suffix.lower() == ".mil":
         write_text(output, [to_text(made)], "mil", force=force)
         return
+    from miltext.building.build import require_ending
     from miltext.containers.opening import read
     from miltext.drafting.building import build
 
+    require_ending(Path(output), "a generated program")
     model = read(made.SerializeToString(), f"<seed {seed}>")
     externalize = min(STORED_FROM, chosen["weights"]) or None
     built = build(

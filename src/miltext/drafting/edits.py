@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.building import editing
+from miltext.building.build import require_ending
 from miltext.building.choices import BuildChoices, WriteOptions
 from miltext.checking.moved_texts import require_arrays
 from miltext.containers.programs import TextModel
@@ -249,6 +250,7 @@ def edited(
     Literals of more than `elide` elements are left out of the text of a model. An output that ends in `.mil` gets the
     edited text itself.
     """
+    require_ending(output, "an edited model")
     chosen = whole.select(options.model)
     is_text = output.suffix.lower() == ".mil"
     if is_text:

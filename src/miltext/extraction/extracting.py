@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.building.build import require_ending
 from miltext.building.choices import BuildChoices, WriteOptions
 from miltext.checking.left_out import program_of
 from miltext.checking.moved_texts import require_arrays
@@ -95,6 +96,7 @@ def extract(request: _ExtractRequest) -> list[Diagnostic]:
         miltext.extract("Model.mlpackage", "flat_cast_fp16", "Part.mlpackage")
     """
     wanted, function, output = wanted_values(request.values, request.inputs), request.function, Path(request.output)
+    require_ending(output, "a part of a model")
     whole = model_of(request.source)
     source = model_with(whole, wanted, request.model)
     if output.suffix.lower() == ".mil":

@@ -11,12 +11,12 @@ from miltext.diagnostics.wording import listed
 from miltext.evaluation.comparing.measures import measure
 from miltext.evaluation.comparing.thresholds import EVEN, FINE
 from miltext.ir.graph import Graph
-from miltext.pass_validation.faults import CHECK, INVALID, NUMBERS
+from miltext.pass_validation.faults import CHECK, INTERFACE, INVALID, LOAD, NUMBERS, RAISED, WRITE
 from miltext.pass_validation.inferring import InferredFunction
 from miltext.pass_validation.runs import difference_in_words, is_equal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
     from miltext.evaluation.rules import Array
     from miltext.pass_validation.allowances import Allowance
@@ -31,12 +31,20 @@ class Confirmation(NamedTuple):
     reason: str
 
 
+_SEEN: dict[Hashable, Confirmation] = {
+    RAISED: Confirmation(True, "coremltools itself raises the error"),
+    WRITE: Confirmation(True, "coremltools itself raises the error when it writes the program"),
+    LOAD: Confirmation(True, "coremltools' own loader raises the error"),
+    CHECK: Confirmation(None, "only `check` of miltext finds it"),
+    INTERFACE: Confirmation(True, "by the inputs and outputs that coremltools writes"),
+}
+"""What confirms a fault apart from numbers, by its kind, and an invalid program by what finds it."""
+
+
 def confirmation(fault: PassFault, before: Snapshot, after: Snapshot | None, allowed: Allowance) -> Confirmation:
     """Return whether coremltools confirms a fault: other numbers by its value inference, all else by what it did."""
-    if fault.kind == INVALID and fault.key[0] == CHECK:
-        return Confirmation(None, "only `check` of miltext finds it")
     if fault.kind != NUMBERS:
-        return Confirmation(True, "coremltools itself shows it")
+        return _SEEN[fault.key[0] if fault.kind == INVALID else fault.kind]
     if after is None or not fault.before:
         return Confirmation(None, "the values have nothing to be compared with")
     old, new = (InferredFunction(each, fault.function, fault.inputs) for each in (before, after))

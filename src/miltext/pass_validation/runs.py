@@ -16,6 +16,7 @@ from miltext.evaluation.evaluator import Evaluator
 from miltext.pass_validation.allowances import EXACT
 from miltext.pass_validation.faults import NUMBERS, PassFault
 from miltext.rewriting.inputs import InputDrawer
+from miltext.rewriting.random_operations import is_random
 from miltext.rewriting.site_programs import closed
 
 if TYPE_CHECKING:
@@ -34,9 +35,6 @@ Given: TypeAlias = "Callable[[Mapping[str, Type]], Iterable[Named]]"
 
 PATIENCE = 5.0
 """The seconds after which a function is run on no more inputs."""
-
-RANDOM = "random_"
-"""The start of the types of operations with random numbers, which depend on the random operations before them."""
 
 SHOWN = 3
 """The number of elements in a message."""
@@ -59,8 +57,8 @@ class FunctionRuns:
         self.results: list[Results] = []
         try:
             evaluator = Evaluator(model, function, check=False)
-            if any(op.type.startswith(RANDOM) for op in evaluator.subject.graph.functions[function].walk()):
-                self.reason = "it has random numbers"
+            if any(is_random(op.type) for op in evaluator.subject.graph.functions[function].walk()):
+                self.reason = "it has random numbers"  # which depend on the random operations before
             else:
                 self._run(evaluator, given)
         except MiltextError as failure:
@@ -192,6 +190,7 @@ def _beyond(fault: PassFault, before: Model | Subject, after: Model) -> PassFaul
 
 
 def _is_changed(origin: Origin) -> bool:
-    """Return whether the pass changed the operation at which numbers first differ too much."""
+    """Return whether the pass changed the operation at which numbers first differ too much, or a constant of others."""
     value = origin.value
-    return bool(origin.between or origin.removed or value.operation != value.old_operation)
+    is_constant = value.kind == "constant" and origin.reaches_output
+    return bool(is_constant or origin.between or origin.removed or value.operation != value.old_operation)

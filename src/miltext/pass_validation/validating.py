@@ -56,6 +56,8 @@ def validation(
     notes = [*_notes(model, stepping, given)]
     work = _Validation(stepping, max_tests)
     reports = [*work.reports(names)]
+    free = {name: allowance(name).reason for name in work.changing if allowance(name).numbers == "free"}
+    notes += [f"{name} changes numbers on purpose, which are not judged: {reason}" for name, reason in free.items()]
     if not stepping.is_unchanged():
         notes.append("a pass overwrote numbers in place: these are not compared")
     return PassValidation(versions(), tuple(reports), tuple(work.changing), tuple(notes))

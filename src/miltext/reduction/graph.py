@@ -77,6 +77,11 @@ class UnitGraph:
             ProgramUnit(nth, unit) for nth, scope in enumerate(self.scopes) for unit in range(len(scope.units))
         ]
 
+    def at(self, part: ProgramUnit) -> tuple[UnitScope, Unit]:
+        """Return the scope of a part, and its unit."""
+        scope = self.scopes[part.scope]
+        return scope, scope.units[part.unit]
+
 
 def count_operations(program: Program) -> int:
     """Return the number of operations of a program, also in blocks, without constants."""

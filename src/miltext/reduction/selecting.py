@@ -1,6 +1,7 @@
 """The Program of some units of another: values of other units become inputs, values used by other units outputs.
 
-A value that cannot be an input keeps the unit that makes it. An unused value that cannot be an output is removed.
+A value that cannot be an input keeps the unit that makes it. A value that cannot be an output is removed with its last
+user, but an operation that was unused from the start may stay: a pass of a compiler may fail at it.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def select(graph: UnitGraph, parts: Iterable[ProgramUnit], outputs: Collection[O
     if outputs is not None:
         for nth, selected in enumerate(selections):
             selected.outputs[:] = [name for name in selected.outputs if Output(nth, name) in outputs]
-    if not any(selected.units for selected in selections) or any(map(_is_idle, selections)):
+    if not any(selected.units for selected in selections) or any(map(_is_idle, graph.scopes, selections)):
         return None
     made = ir.Graph(graph.program)
     for scope, selected in zip(graph.scopes, selections, strict=True):
@@ -61,9 +62,9 @@ def select(graph: UnitGraph, parts: Iterable[ProgramUnit], outputs: Collection[O
 
 
 def whole(program: Program) -> Program | None:
-    """Return a Program with all unused values as outputs."""
+    """Return a Program with all unused values as outputs, and without operations whose values cannot be outputs."""
     graph = UnitGraph(program)
-    return select(graph, graph.parts)
+    return select(graph, [each for each in graph.parts if not _is_hidden(*graph.at(each))])
 
 
 def _selected(scope: UnitScope, wanted: set[int]) -> Selected:
@@ -87,10 +88,17 @@ def _selected(scope: UnitScope, wanted: set[int]) -> Selected:
 
 
 def _is_seen(scope: UnitScope, unit: Unit, uses: Collection[str]) -> bool:
-    """Return whether any value of a unit is used, or is an output, or can be one."""
-    return not unit.makes or any(
-        name in uses or name in scope.gives or can_give(scope.types[name]) for name in unit.makes
+    """Return whether any value of a unit is used, or is an output, or can be one, or whether it was hidden before."""
+    return (
+        not unit.makes
+        or _is_hidden(scope, unit)
+        or any(name in uses or name in scope.gives or can_give(scope.types[name]) for name in unit.makes)
     )
+
+
+def _is_hidden(scope: UnitScope, unit: Unit) -> bool:
+    """Return whether all values of a unit are unused in the program, and cannot be outputs."""
+    return bool(unit.makes) and all(name in scope.idle and not can_give(scope.types[name]) for name in unit.makes)
 
 
 def _outputs(scope: UnitScope, units: Collection[Unit], uses: Collection[str]) -> list[str]:
@@ -115,11 +123,12 @@ def _given(scope: UnitScope, unit: Unit) -> list[str]:
     return [name for place in unit.constants for name in scope.names[place]]
 
 
-def _is_idle(selected: Selected) -> bool:
-    """Return whether all values of a unit are neither used nor outputs, or whether there are no outputs."""
+def _is_idle(scope: UnitScope, selected: Selected) -> bool:
+    """Return whether all values of a unit have lost their use, or whether there are no outputs."""
     seen = {*selected.uses, *selected.outputs}
     return bool(selected.units) and (
-        not selected.outputs or any(unit.makes and seen.isdisjoint(unit.makes) for unit in selected.units)
+        not selected.outputs
+        or any(unit.makes and seen.isdisjoint(unit.makes) and not _is_hidden(scope, unit) for unit in selected.units)
     )
 
 

@@ -58,7 +58,7 @@ def merging(
 
 def is_repeatable(op: Op) -> bool:
     """Return whether an operation always has the same result for the same arguments, and does nothing else."""
-    if op.type not in RULES or is_random(op) or op.blocks or not op.outputs:
+    if op.type not in RULES or is_random(op.type) or op.blocks or not op.outputs:
         return False
     return all(isinstance(value.type, TensorType) for value in (*op.operands, *op.outputs))
 

@@ -23,7 +23,7 @@ from miltext.schema.types import TensorType, is_whole, read_type
 from miltext.schema.value_builders import STRING, immediate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from miltext.evaluation.rules import Array
     from miltext.ir.functions import Function
@@ -36,7 +36,10 @@ SMALL = 4096
 """The bytes of a result that may be larger than the constants that go with the operation."""
 
 LARGEST = 1 << 26
-"""The most bytes of a result that is computed."""
+"""The most bytes of a result that is computed, and of the arrays of operations that are computed together."""
+
+TOGETHER = 100
+"""The most operations that are computed together, as one program: a program for each takes most of the time."""
 
 KEPT = frozenset({"dequantize", "quantize"})
 """The operations that stay: a constant under `dequantize` is a compressed weight."""
@@ -45,8 +48,8 @@ KEPT = frozenset({"dequantize", "quantize"})
 def _sites(function: Function, contents: ConstantContents) -> Iterator[RuleSite]:
     """Yield the operations on constants, in the order of the text."""
     folding = _FunctionFolding(function, contents)
-    for op in [*function.walk()]:
-        if op.block is not None and not op.is_constant and folding.compute(op):
+    for ops in folding.groups([op for op in function.walk() if not op.is_constant]):
+        for op in folding.compute(ops):
             yield RuleSite(op, partial(folding.fold, op), folding.reason(op))
 
 
@@ -62,17 +65,47 @@ class _FunctionFolding:
         self._computed: dict[Value, Array] = {}
         self._narrow: set[Value] = set()
 
-    def compute(self, op: Op) -> bool:
-        """Compute an operation whose arguments are all constants. Return whether it has a result."""
-        is_constant = all(value in self._computed or literal_of(value) is not None for value in op.operands)
-        if op.type in KEPT or not is_constant:
-            return False
-        if not is_repeatable(op) or not all(_is_known(value.type) for value in op.outputs) or _size(op) > LARGEST:
-            return False
-        assert op.block is not None, "it is in the graph"
+    def groups(self, ops: Iterable[Op]) -> Iterator[list[Op]]:
+        """Yield the operations that use constants and each other alone, some at a time, in their order."""
+        group, size = dict[Op, None](), 0
+        for op in ops:
+            if not self._is_fit(op, group):
+                continue
+            own = _size(op) + sum(map(_bytes, op.operands))
+            if group and (len(group) == TOGETHER or size + own > LARGEST or _opset(op) != _opset(next(iter(group)))):
+                yield [*group]
+                group, size = {}, 0
+            if self._is_fit(op, group):  # unless the former group has no result for an operand
+                group[op], size = None, size + own
+        yield [*group]
+
+    def compute(self, ops: Iterable[Op]) -> list[Op]:
+        """Compute operations together, or else by halves. Return those that have a result."""
+        group = dict[Op, None]()
+        for op in ops:
+            group |= {op: None} if self._is_fit(op, group) else {}
+        fit = [*group]
         try:
-            results = computed([op], opset_of(op.block), self._literal)
+            results = computed(fit, _opset(fit[0]), self._literal) if fit else {}
         except (MiltextError, UnknownFact):
+            half = len(fit) // 2
+            return [*self.compute(fit[:half]), *self.compute(fit[half:])] if half else []
+        return [op for op in fit if self._accept(op, {value: results[value] for value in op.outputs})]
+
+    def _is_fit(self, op: Op, group: Collection[Op]) -> bool:
+        """Return whether an operation can be computed with the operations of a group."""
+        if op.type in KEPT or op.block is None:
+            return False
+        if not all(value.maker in group or self._is_known(value) for value in op.operands):
+            return False
+        return is_repeatable(op) and all(_is_whole(value.type) for value in op.outputs) and _size(op) <= LARGEST
+
+    def _is_known(self, value: Value) -> bool:
+        return value in self._computed or literal_of(value) is not None
+
+    def _accept(self, op: Op, results: Mapping[Value, Array]) -> bool:
+        """Keep the results of an operation, if they and its operands are as declared."""
+        if not all(map(self._is_known, op.operands)):
             return False
         if not all(_is_declared(value.type, array) for value, array in results.items()):
             return False
@@ -116,7 +149,12 @@ class _FunctionFolding:
         remove_unused([op])
 
 
-def _is_known(type: Type) -> bool:
+def _opset(op: Op) -> str:
+    assert op.block is not None, "it is in the graph"
+    return opset_of(op.block)
+
+
+def _is_whole(type: Type) -> bool:
     return isinstance(type, TensorType) and is_whole(type.shape)
 
 
@@ -134,8 +172,12 @@ def _is_compressed(type: Type) -> bool:
 
 def _size(op: Op) -> int:
     """Return the bytes of the outputs of an operation."""
-    forms = (tensor_form(value.message.type) for value in op.outputs if value.message is not None)
-    return sum(packed_size(prod(shape), dtype.bits) for dtype, shape in filter(None, forms))
+    return sum(map(_bytes, op.outputs))
+
+
+def _bytes(value: Value) -> int:
+    form = None if value.message is None else tensor_form(value.message.type)
+    return 0 if form is None else packed_size(prod(form[1]), form[0].bits)
 
 
 def _needed(op: Op) -> list[Op]:

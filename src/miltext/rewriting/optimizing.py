@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miltext.building.choices import WriteOptions
-from miltext.rewriting.packaged import exact, rules_of
+from miltext.models.outputs import check_kept
+from miltext.rewriting.packaged import exact, files_of, rules_of
 from miltext.rewriting.rewriting import RewritePlan, carried_out
 from miltext.syntax.keywords import option, taking
 
@@ -67,6 +69,8 @@ def optimize(request: _OptimizeRequest) -> Rewriting:
     """
     skip = [request.skip] if isinstance(request.skip, str) else [*request.skip]
     skipped = {*rules_of(skip)} if skip else set()
+    if request.output is not None:
+        check_kept(Path(request.output), files_of(skip))
     rules = [rule for rule in exact() if rule not in skipped]
     plan = RewritePlan(rules, verify=request.verify, inputs=request.inputs)
     return carried_out(plan, request.source, request.output, request)

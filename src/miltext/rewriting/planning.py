@@ -182,9 +182,10 @@ class Rewriter:
             return self.refused[-1]
         if self.verify is not None and any(value.uses for value in site.root.outputs):
             self.verify(site)
-        rewired = [use.op for value in site.root.outputs for use in value.uses if use.op is not None]
+        rewired = [use for value in site.root.outputs for use in value.uses]
         applied = put()
-        self._memory.change((*site.match.ops.values(), *rewired, *applied.removed, *applied.made))
+        self._memory.change((*site.match.ops.values(), *applied.removed, *applied.made))
+        self._memory.rewire(rewired)
         depth += len(applied.made) >= len(applied.removed)
         self._depths.update(dict.fromkeys(applied.made, depth))
         done = replace(planned, disposition=REPLACED, removed=_types(applied.removed), made=_types(applied.made))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from miltext.ir.parts import Value
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from miltext.ir.parts import Block, Op, Value
+    from miltext.ir.parts import Block, Op, Use
     from miltext.rewriting.patterns import RulePattern
     from miltext.rewriting.rule_files import RewriteRule
 
@@ -56,10 +58,18 @@ class Memory(Generic[Known]):
             self._reach[rule] = _reach(rule)
 
     def change(self, changed: Iterable[Op]) -> None:
-        """Note operations that were made, removed, or got other operands, so that what depends on them is forgotten."""
+        """Note operations that were made or removed, so that what depends on them is forgotten."""
         for op in changed:
             self._changed.add(op)
             self._beside.update(op.operands, op.outputs)
+
+    def rewire(self, uses: Iterable[Use]) -> None:
+        """Note uses that have another value now, but not the other operands beside them, which may be many."""
+        for use in uses:
+            if use.op is not None:
+                operand = use.operand
+                self._changed.add(use.op)
+                self._beside.update(use.op.outputs, [operand] if isinstance(operand, Value) else [])
 
     def _is_below_change(self, op: Op, reach: int) -> bool:
         """Return whether an operation up to `reach` above `op` was changed, or uses or makes a value beside a change.
