@@ -27,7 +27,8 @@ rules](evaluation.md#the-arithmetic-of-devices), and `--explain` lists the opera
 - **[ANEForge]({FORGE})** measured an M5: a product of matrices of K equal terms
   becomes infinite between 32758.8 and 32760.8, for K from 4 to 128. The rules below give the same number.
 - The M4 and the M6 gave the same bits in 108 of 108 sums. Where a rule names one of the two chips, the other was not
-  measured.
+  measured. So all sums of an M4 are reported as assumed: its cases have no bias, no infinity, and no dropped
+  product that rounding would keep.
 """
 
 PLACEMENT = """## Where operations run

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,9 @@ from miltext.generation.options import Options
 from miltext.generation.programs import generate
 from miltext.schema.operations import signature
 
+FLOATS = (10, 11)
+"""The numbers of fp16 and fp32 in the schema."""
+
 OPERATIONS = [name for name in TRANSFERS if signature(name, "ios17") or signature(name, "ios18")]
 
 
@@ -36,21 +41,82 @@ def text(inputs: str, operations: str, outputs: str = "y") -> str:
 
 
 def assert_contained(evaluator: miltext.Evaluator, inputs: dict[str, Any]) -> int:
-    """Assert that all finite elements of all values are in their ranges; return the number of known ranges."""
+    """Assert that all elements of all values are in their ranges; return the number of known ranges.
+
+    A range that is not sure says nothing of elements that may follow from NaN or an infinity.
+    """
     arrays = {name: value for name, value in inputs.items() if isinstance(value, np.ndarray)}
     ranging = Ranging(evaluator, {name: of_array(array) for name, array in arrays.items()})
     assert sum(1 for _ in ranging.bounds()) >= 0
     known = 0
+    irregular = {each for each in evaluator.plan.inputs if each.name in arrays and not is_regular(arrays[each.name])}
     with suppress(OperationFailure):  # such as an index out of range
-        for made in evaluator.steps(inputs, {}):
+        for made in evaluator.steps(inputs, {}, allow_nan=True):
+            operation = made.step.operation
+            follows = not irregular.isdisjoint(operation.operands) or has_irregular_literals(operation)
             for value, array in zip(made.step.outputs, made.values, strict=True):
                 found = ranging.ranges.get(value)
                 if found is not None and isinstance(array, np.ndarray) and array.dtype.kind == "f":
-                    finite = array[np.isfinite(array)].astype(float)
                     known += found.is_known
-                    assert finite.size == 0 or found.low <= finite.min(), (made.step.operation.type, found)
-                    assert finite.size == 0 or finite.max() <= found.high, (made.step.operation.type, found)
+                    if found.is_sure or not follows:
+                        assert_within(array, found, operation.type)
+                if follows or (isinstance(array, np.ndarray) and not is_regular(array)):
+                    irregular.add(value)
     return known
+
+
+def is_regular(array: Any) -> bool:
+    return array.dtype.kind != "f" or bool(np.isfinite(array).all())
+
+
+def has_irregular_literals(operation: Any) -> bool:
+    return any(not is_regular(array) for array in literals(operation.message))
+
+
+def assert_within(array: Any, found: Interval, op_type: str) -> None:
+    numbers = array[~np.isnan(array)].astype(float)
+    assert numbers.size == array.size or not found.is_sure, (op_type, found)
+    assert numbers.size == 0 or found.low <= numbers.min(), (op_type, found)
+    assert numbers.size == 0 or numbers.max() <= found.high, (op_type, found)
+
+
+def float_values(message: Any) -> Iterator[Any]:
+    """Yield the Values in a message that have floats of 16 or 32 bits at their place."""
+    if message.DESCRIPTOR.name == "Value":
+        if message.type.tensorType.dataType in FLOATS and message.HasField("immediateValue"):
+            yield message
+        return
+    for field, content in message.ListFields():
+        if field.message_type is not None:
+            is_map = field.message_type.GetOptions().map_entry
+            for each in content.values() if is_map else content if field.is_repeated else [content]:
+                if hasattr(each, "DESCRIPTOR"):
+                    yield from float_values(each)
+
+
+def literals(message: Any) -> Iterator[Any]:
+    """Yield the floats of the Values in a message as arrays."""
+    for value in float_values(message):
+        tensor = value.immediateValue.tensor
+        held, halves = tensor.floats.values, tensor.bytes.values
+        yield np.array(held, np.float32) if len(held) else np.frombuffer(halves, np.float16)
+
+
+def planted(program: Any, random: np.random.Generator) -> int:
+    """Make one number in about a third of the constants NaN or infinite; return how many."""
+    count = 0
+    for value in float_values(program):
+        tensor, special = value.immediateValue.tensor, random.choice([np.nan, np.inf, -np.inf])
+        if random.random() > 1 / 3:
+            continue
+        if len(tensor.floats.values):
+            tensor.floats.values[random.integers(len(tensor.floats.values))] = special
+        elif tensor.bytes.values:
+            halves = np.frombuffer(tensor.bytes.values, np.float16).copy()
+            halves[random.integers(halves.size)] = special
+            tensor.bytes.values = halves.tobytes()
+        count += 1
+    return count
 
 
 # ---- the law
@@ -107,6 +173,109 @@ def test_no_order_of_terms_leaves_the_bound_of_a_sum(compute: str, seed: int, si
         largest = evaluator.run({"x": np.full((1, 4, 5, 5), min(safe, 65504) * 0.999, np.float16)})["y"]
     if compute == "ane" and safe < 65504:
         assert np.isfinite(largest).all()
+
+
+@pytest.mark.parametrize("first", range(0, 256, 32))
+def test_infinities_and_nan_leave_no_range_that_is_sure(first: int) -> None:
+    """256 programs, with and without such constants, two ways to compute each: 1,024 runs with such inputs."""
+    counts = [0, 0]
+    for seed in range(first, first + 32):
+        options = Options(operations=OPERATIONS, dtypes=["fp16", "fp32", "int32", "bool"], functions=1)
+        program, random = generate(seed, options), np.random.default_rng(seed)
+        for is_planted in (False, True):
+            counts[0] += planted(program, random) if is_planted else 0
+            for compute in ("ane", "cpu"):
+                evaluator = miltext.Evaluator(program, compute=compute, check=False)
+                inputs = {
+                    name: with_specials(np.array(each), random)
+                    for name, each in random_inputs(evaluator.inputs, seed, features=evaluator.features).items()
+                }
+                counts[1] += assert_contained(evaluator, inputs)
+    assert counts[0] >= 5
+    assert counts[1] > 20
+
+
+def with_specials(array: Any, random: np.random.Generator) -> Any:
+    """Return the array, of which some floats are NaN or infinite in half of the cases."""
+    if array.dtype.kind == "f" and random.random() < 0.5:
+        chosen = random.random(array.shape)
+        array[chosen < 0.3] = random.choice([np.nan, np.inf, -np.inf])
+        array[chosen < 0.1] = random.choice([np.inf, -np.inf, 65504])
+    return array
+
+
+@pytest.mark.parametrize(
+    ("operation", "ends", "is_sure"),
+    [
+        ("y = mul(x = x, y = fp16(inf));", (-2, 3), False),
+        ("y = mul(x = x, y = fp16(nan));", (-2, 3), False),
+        ("y = add(x = x, y = fp16(-inf));", (-2, 3), False),
+        ("a = mul(x = x, y = fp16(60000));\nb = mul(x = a, y = fp16(60000));\ny = sub(x = b, y = b);", (-2, 3), False),
+        ("y = log(x = x, epsilon = fp16(0));", (0, 3), False),
+        ("y = log(x = x, epsilon = fp16(0));", (1, 3), True),
+        ("y = rsqrt(x = x, epsilon = fp16(0));", (0, 3), False),
+        ("y = rsqrt(x = x, epsilon = fp16(nan));", (1, 3), False),
+        ("y = inverse(x = x, epsilon = fp16(0));", (-2, 3), False),
+        ("y = sqrt(x = x);", (-2, 3), False),
+        ("y = real_div(x = fp16(1), y = x);", (-2, 3), False),
+        ("y = real_div(x = fp16(1), y = x);", (1, 3), True),
+        ("y = pow(x = x, y = fp16(nan));", (-2, 3), False),
+        ("y = pow(x = x, y = fp16(0.5));", (-2, 3), False),
+        ("y = pow(x = x, y = fp16(3));", (-300, 300), True),
+        ("y = clip(x = x, alpha = fp16(nan), beta = fp16(1));", (-2, 3), False),
+        ("y = layer_norm(x = x, axes = [-1], epsilon = fp16(0));", (-2, 3), False),
+        ("y = layer_norm(x = x, axes = [-1], epsilon = fp16(1e-5));", (-2, 3), True),
+        ("y = exp(x = x);", (-20, 20), True),
+        ("y = linear(x = x, weight = tensor<fp16, [1, 2]>([[inf, 1]]));", (-2, 3), False),
+        (
+            "y = linear(x = x, weight = tensor<fp16, [1, 2]>([[1, 1]]), bias = tensor<fp16, [1]>([nan]));",
+            (-2, 3),
+            False,
+        ),
+    ],
+)
+@pytest.mark.parametrize("compute", ["float32", "ane", "cpu"])
+def test_edges_are_within_the_range_or_not_sure(
+    operation: str, ends: tuple[float, float], is_sure: bool, compute: str
+) -> None:
+    evaluator = miltext.Evaluator(text("tensor<fp16, [1, 2]> x", operation), compute=compute)
+    bounds = [*Ranging(evaluator, {"x": Interval(*ends)}).bounds()]
+    found = bounds[-1].ranges[bounds[-1].step.outputs[0]]
+    assert found.is_sure == is_sure
+    assert found.is_known <= (is_sure or operation.startswith(("y = clip", "y = layer_norm")))
+    assert all(each.sum is None or not math.isnan(each.sum.partial.size) for each in bounds)
+    inputs = np.array([[low, high] for low in (*ends, 0) for high in ends if ends[0] <= low], np.float16)
+    for row in inputs:
+        made = evaluator.run({"x": row[None]}, allow_nan=True)["y"]
+        numbers = made[~np.isnan(made)]
+        assert not is_sure or (numbers.size == made.size and (numbers >= found.low).all())
+        assert not is_sure or (numbers <= found.high).all()
+
+
+@pytest.mark.parametrize("bias", ["", ", bias = tensor<fp16, [0]>([])"])
+def test_a_layer_without_outputs_has_no_sum(bias: str) -> None:
+    program = text("tensor<fp16, [1, 2]> x", f"y = linear(x = x, weight = tensor<fp16, [0, 2]>([]){bias});")
+    assert found(program, x=(-60000, 60000)) == []
+    evaluator = miltext.Evaluator(program)
+    (bound,) = Ranging(evaluator, {"x": Interval(-60000, 60000)}).bounds()
+    assert (bound.result, bound.sum is not None) == (Interval(0, 0), True)
+
+
+def test_samples_with_infinities_reach_the_sums_after_them() -> None:
+    operations = f"a = add(x = x, y = fp16(1));\ny = linear(x = a, weight = {ONES});"
+    evaluator = miltext.Evaluator(text("tensor<fp16, [1, 4]> x", operations))
+    x = np.array([[60000, 1, 1, 1]], np.float16)
+    rows = ranges_on(evaluator, [{"x": x}])
+    assert [(row.name, row.may_overflow) for row in rows] == [("y", True)]
+    grown = miltext.Evaluator(
+        text(
+            "tensor<fp16, [1, 4]> x",
+            f"a = mul(x = x, y = fp16(2));\nb = tanh(x = a);\ny = linear(x = a, weight = {ONES});",
+        )
+    )
+    (mul, linear) = ranges_on(grown, [{"x": x}])
+    assert (mul.infinite, mul.greatest, mul.may_overflow) == (1, 2.0, True)
+    assert (linear.partial, linear.may_overflow) == (math.inf, True)
 
 
 # ---- sums
@@ -247,6 +416,22 @@ def test_a_result_out_of_range_is_found_once() -> None:
     ((code, _, message),) = found(text("tensor<fp16, [4]> x", operations), x=(-30, 30))
     assert code == "MIL850"
     assert message == "`b` (mul) reaches 811583, beyond the 65504 of fp16"
+
+
+@pytest.mark.parametrize("most", [4, 65504])
+def test_inputs_up_to_the_greatest_number_are_judged_after_moves(most: float) -> None:
+    """A cast, or a change of shape, adds no error: the range stays known, and as narrow as it was."""
+    operations = """h = cast(x = x, dtype = "fp16");
+        t = transpose(x = h, perm = [1, 0]);
+        r = relu(x = t);
+        s = reshape(x = r, shape = [1, 4]);
+        y = linear(x = s, weight = tensor<fp16, [1, 4]>([[1, 0, 0, 0]]));"""
+    program = text("tensor<fp32, [1, 4]> x", operations)
+    evaluator = miltext.Evaluator(program)
+    ranging = Ranging(evaluator, {"x": Interval(-most, most)})
+    *_, bound = ranging.bounds()
+    assert bound.operands.interval("x") == Interval(0, most)
+    assert [each[0] for each in found(program, x=(-most, most))] == (["MIL850"] if most > 32768 else [])
 
 
 def test_fp32_is_not_judged() -> None:

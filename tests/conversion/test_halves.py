@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from miltext.conversion.halves import FEW, LEAST, Loss, halves, measured, rounded
-from miltext.schema.dtypes import GREATEST_HALF
+from miltext.conversion.halves import FEW, Loss, halves, measured, rounded
+from miltext.schema.dtypes import GREATEST_HALF, LEAST_HALF
 
 
 def made(*numbers: float, small: bool = True) -> list[float]:
@@ -30,10 +30,10 @@ def loss(*numbers: float, small: bool = True) -> Loss:
         (-3.4028235e38, -GREATEST_HALF),
         (float("inf"), float("inf")),
         (float("-inf"), float("-inf")),
-        (1e-12, LEAST),
-        (-1e-12, -LEAST),
-        (1.4e-45, LEAST),
-        (LEAST, LEAST),
+        (1e-12, LEAST_HALF),
+        (-1e-12, -LEAST_HALF),
+        (1.4e-45, LEAST_HALF),
+        (LEAST_HALF, LEAST_HALF),
         (0.0, 0.0),
     ],
 )
@@ -69,7 +69,7 @@ def test_largest_and_largest_relative_error_may_differ() -> None:
     assert found.absolute == pytest.approx(0.2, abs=1e-3)
     assert found.at == pytest.approx(1000.3)
     assert found.share == pytest.approx(0.2 / 1000.3, rel=1e-2)
-    assert found.relative == pytest.approx(LEAST / 1e-12, rel=1e-3)
+    assert found.relative == pytest.approx(LEAST_HALF / 1e-12, rel=1e-3)
 
 
 def test_a_loss_is_the_same_of_one_chunk_and_of_many() -> None:

@@ -10,16 +10,14 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.bounds.intervals import UNKNOWN, Interval
-from miltext.bounds.sums import HALF_LIMIT, count_of
+from miltext.bounds.sums import count_of
 from miltext.evaluation.devices.facts import ISSUES
 from miltext.ir.parts import Value
+from miltext.schema.dtypes import GREATEST_HALF, LEAST_HALF
 
 if TYPE_CHECKING:
     from miltext.bounds.ranging import Bound
     from miltext.ir.parts import Op
-
-LEAST = 2.0**-24
-"""The least positive number of fp16."""
 
 
 class Advice(NamedTuple):
@@ -60,7 +58,7 @@ def _log_sum_exp(bound: Bound) -> Advice | None:
     count = count_of(bound.operands)
     if count == 0:
         return None
-    end = math.log(HALF_LIMIT / (count or 1))
+    end = math.log(GREATEST_HALF / (count or 1))
     if bound.operands.interval("x").high <= end:
         return None
     return Advice(
@@ -85,9 +83,9 @@ def _log(bound: Bound) -> Advice | None:
 def _log_of_softmax(softmax: Op, bound: Bound) -> Advice | None:
     """Return the advice about classes; their number is at most the greatest size."""
     shape = bound.operands.shape("x")
-    end = math.log(1 / LEAST) - (math.log(max(shape)) if shape and max(shape) else 0)
+    end = math.log(1 / LEAST_HALF) - (math.log(max(shape)) if shape and max(shape) else 0)
     x = _range(softmax, bound)
-    if bound.operands.number("epsilon", 0) >= LEAST or (shape and x.high - x.low <= end):
+    if bound.operands.number("epsilon", 0) >= LEAST_HALF or (shape and x.high - x.low <= end):
         return None
     return Advice(
         "a probability below 2^-24 is 0 in fp16, and its logarithm is -inf",
@@ -106,7 +104,7 @@ def _range(op: Op, bound: Bound) -> Interval:
 def _log_of_sum(maker: Op, bound: Bound) -> Advice | None:
     if bound.ranges.get(maker.outputs[0], UNKNOWN).is_known:  # it is finite
         return None
-    end = math.log(HALF_LIMIT)
+    end = math.log(GREATEST_HALF)
     name = maker.type
     return Advice(
         f"e^x is infinite in fp16 from x = {end:.2f} on, and {name} adds several of them",
@@ -125,7 +123,7 @@ def _pow(bound: Bound) -> Advice | None:
     exponent, x = bound.operands.array("y"), bound.operands.interval("x")
     if exponent is None or exponent.size != 1 or (degree := float(exponent.reshape(-1)[0])) <= 1:
         return None
-    end = HALF_LIMIT ** (1 / degree)
+    end = GREATEST_HALF ** (1 / degree)
     if x.size <= end:
         return None
     return Advice(
@@ -141,7 +139,7 @@ def _layer_norm(bound: Bound) -> Advice | None:
     count, x = count_of(bound.operands), bound.operands.interval("x")
     if not count:
         return None
-    end = math.sqrt(HALF_LIMIT / count)
+    end = math.sqrt(GREATEST_HALF / count)
     if (x.high - x.low) / 2 <= end:
         return None
     return Advice(

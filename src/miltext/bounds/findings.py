@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from miltext.bounds.advice import advice
 from miltext.bounds.intervals import Interval
 from miltext.bounds.ranging import Bound, Ranging, input_ranges
-from miltext.bounds.sums import ENGINE_LIMIT, HALF_LIMIT, limit_of
+from miltext.bounds.sums import ENGINE_LIMIT, limit_of
 from miltext.checking.findings import Finding, Remark, named
 from miltext.checking.ignores import without_ignored
 from miltext.checking.verifier import Checked
 from miltext.diagnostics import codes
 from miltext.evaluation.evaluator import Evaluator
+from miltext.schema.dtypes import GREATEST_HALF
 from miltext.schema.paths import Key
 from miltext.schema.types import TensorType
 
@@ -80,7 +81,7 @@ def _of_bound(bound: Bound) -> Iterator[Finding]:
 
 def _overflows(bound: Bound) -> bool:
     """Return whether a result from known ranges leaves the range of fp16."""
-    return bound.result.is_known and bound.result.size > HALF_LIMIT
+    return bound.result.is_known and bound.result.size > GREATEST_HALF
 
 
 def _of_sum(bound: Bound, called: str) -> Iterator[Finding]:

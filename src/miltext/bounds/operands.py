@@ -33,6 +33,14 @@ class Operands:
         several = [each for each in self.values.get(name, ()) if each is not None]
         return hull(map(interval_of, several)) if several else UNKNOWN
 
+    def intervals(self) -> Iterator[Interval]:
+        """Yield the ranges of all operands that are numbers."""
+        for value in (each for several in self.values.values() for each in several if each is not None):
+            if isinstance(value, Interval):
+                yield value
+            elif isinstance(value, np.ndarray | np.generic | float):
+                yield of_array(np.asarray(value))
+
     def each(self, name: str) -> Iterator[Interval]:
         """Yield the range of each value of a parameter."""
         return map(interval_of, self.values[name])

@@ -11,7 +11,7 @@ import numpy as np
 from miltext.bounds.intervals import GREATEST, UNKNOWN, Interval
 from miltext.bounds.operands import Operands
 from miltext.bounds.sums import SUMS, Sum, limit_of
-from miltext.bounds.transfers import TRANSFERS
+from miltext.bounds.transfers import EXACT, TRANSFERS
 from miltext.diagnostics import MiltextError
 from miltext.evaluation.machine import Machine
 from miltext.ir.parts import Value
@@ -62,7 +62,8 @@ def _described(declared: Type, feature: Feature | None) -> Interval:
         return Interval(0, 1)
     if dtype.kind == "int":
         return Interval(float(dtype.minimum), float(dtype.maximum), dtype.bits <= 8)
-    return Interval(-GREATEST.get(declared.dtype, math.inf), GREATEST.get(declared.dtype, math.inf), False)
+    most = GREATEST.get(declared.dtype, math.inf)
+    return Interval(-most, most, False, False)
 
 
 class Ranging:
@@ -94,7 +95,7 @@ class Ranging:
             else:
                 bound = self._bound(step, scope)
                 for output, declared in zip(step.outputs, step.types, strict=True):
-                    scope[output] = self.ranges[output] = self.observed.get(output, _typed(bound.result, declared))
+                    scope[output] = self.ranges[output] = self.observed.get(output, _typed(bound, declared))
                 yield bound
                 for block in step.blocks:
                     yield from self._block(block, {**scope, **dict.fromkeys(block.inputs, UNKNOWN)})
@@ -123,12 +124,12 @@ class Ranging:
         transfer, summed = TRANSFERS.get(op_type), SUMS.get(op_type)
         found = summed(operands) if summed is not None else None
         result = transfer(operands) if transfer is not None else UNKNOWN
-        half = any(isinstance(each, TensorType) and each.dtype == "fp16" for each in step.types)
-        if half and found is not None and found.partial.size >= limit_of(op_type):
+        if found is not None and not found.partial.size < _sum_limit(step):
             result = UNKNOWN  # it may be infinite
         if math.isnan(result.low) or math.isnan(result.high):
             result = UNKNOWN
-        return Bound(step, operands, result, found, self.ranges)
+        is_sure = result.is_sure and all(each.is_regular for each in operands.intervals())
+        return Bound(step, operands, result._replace(is_sure=is_sure), found, self.ranges)
 
     def _operands(self, step: Step, scope: Mapping[Value, Any]) -> Operands:
         names = [*step.rule.forms]
@@ -146,11 +147,20 @@ class Ranging:
         return Operands(step, values, types)
 
 
-def _typed(result: Interval, declared: Type) -> Interval:
+def _sum_limit(step: Step) -> float:
+    """Return from where on a sum of an operation may be infinite."""
+    dtypes = {each.dtype for each in step.types if isinstance(each, TensorType)}
+    return limit_of(step.operation.type) if "fp16" in dtypes else GREATEST["fp32"]
+
+
+def _typed(bound: Bound, declared: Type) -> Interval:
     """Return the range of a result in its declared type."""
     if isinstance(declared, StateType) or not isinstance(declared, TensorType):
         return UNKNOWN
     kind = BY_NAME[declared.dtype].kind
     if kind == "bool":
         return Interval(0, 1)
-    return result.rounded(declared.dtype) if kind == "float" else UNKNOWN
+    if kind != "float":
+        return UNKNOWN
+    is_exact = bound.step.operation.type in EXACT
+    return bound.result.enclosed(declared.dtype) if is_exact else bound.result.rounded(declared.dtype)

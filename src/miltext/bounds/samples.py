@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from miltext.bounds.intervals import Interval, hull, of_array
+from miltext.bounds.intervals import UNKNOWN, Interval, hull, of_array
 from miltext.bounds.ranging import Ranging
 from miltext.bounds.sums import limit_of
+from miltext.schema.dtypes import LEAST_NORMAL_HALF
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
@@ -20,27 +21,31 @@ if TYPE_CHECKING:
     from miltext.evaluation.evaluator import Evaluator
     from miltext.ir.parts import Value
 
-LEAST_NORMAL = 2.0**-14
-"""The least normal number of fp16; a device may lose the precision of smaller ones, or lose them."""
-
 
 @dataclass
 class Seen:
-    """What was seen of a value: the range of its finite elements, and how many were infinite, NaN or subnormal."""
+    """What was seen of a value: the ranges of its finite and of all elements, and the counts of the others.
+
+    A device may lose the precision of subnormal numbers of fp16, or lose them.
+    """
 
     range: Interval
+    whole: Interval
     infinite: int = 0
     nans: int = 0
     subnormal: int = 0
 
     def add(self, array: np.ndarray[Any, Any]) -> None:
         """Add the elements of an array."""
-        finite = np.isfinite(array)
-        self.range = hull([self.range, of_array(array)]) if finite.any() else self.range
+        finite = array[np.isfinite(array)]
+        if finite.size:
+            before = [self.range] if self.range.is_known else []
+            self.range = hull([*before, of_array(finite)])
+        self.whole = hull([self.whole, of_array(array)])
         self.infinite += int(np.count_nonzero(np.isinf(array)))
         self.nans += int(np.count_nonzero(np.isnan(array)))
         sizes = np.abs(array)
-        self.subnormal += int(np.count_nonzero((sizes > 0) & (sizes < LEAST_NORMAL)))
+        self.subnormal += int(np.count_nonzero((sizes > 0) & (sizes < LEAST_NORMAL_HALF)))
 
 
 class SampleRow(NamedTuple):
@@ -93,11 +98,11 @@ def ranges_on(evaluator: Evaluator, samples: Iterable[Named]) -> list[SampleRow]
 
 def _see(seen: dict[Value, Seen], value: Value, array: object) -> None:
     if isinstance(array, np.ndarray) and array.dtype.kind == "f" and array.size:
-        seen.setdefault(value, Seen(of_array(array))).add(array)
+        seen.setdefault(value, Seen(UNKNOWN, of_array(array))).add(array)
 
 
 def _rows(evaluator: Evaluator, seen: Mapping[Value, Seen]) -> Iterator[SampleRow]:
-    observed = {value: each.range for value, each in seen.items()}
+    observed = {value: each.whole for value, each in seen.items()}
     inputs = {value.name: observed[value] for value in evaluator.plan.inputs if value in observed}
     for bound in Ranging(evaluator, inputs, observed).bounds():
         for value, declared in zip(bound.step.outputs, bound.step.types, strict=True):

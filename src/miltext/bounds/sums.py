@@ -13,15 +13,27 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from miltext.bounds.intervals import ZERO, Interval, added, hull, magnitude, multiplied, product, squared
+from miltext.bounds.intervals import (
+    UNKNOWN,
+    ZERO,
+    Interval,
+    added,
+    hull,
+    magnitude,
+    multiplied,
+    of_array,
+    product,
+    squared,
+)
 from miltext.bounds.operands import Operands
 from miltext.evaluation.devices.facts import PRODUCTS
+from miltext.schema.dtypes import GREATEST_HALF
 
 if TYPE_CHECKING:
     from miltext.evaluation.rules import Array
 
-ENGINE_LIMIT, HALF_LIMIT = 32768.0, 65504.0
-"""Where a sum of products is infinite on the Neural Engine, and the greatest number of fp16."""
+ENGINE_LIMIT = 32768.0
+"""Where a sum of products is infinite on the Neural Engine."""
 
 STEP = 2.0**-16
 """The most by which the rounding of a product moves a sum on the Neural Engine, in both directions."""
@@ -51,7 +63,7 @@ class Sum(NamedTuple):
 
 def limit_of(op_type: str) -> float:
     """Return where a sum of an operation is infinite: that of the engine's accumulator, or that of fp16."""
-    return ENGINE_LIMIT if op_type in PRODUCTS else HALF_LIMIT
+    return ENGINE_LIMIT if op_type in PRODUCTS else GREATEST_HALF
 
 
 SumRule: TypeAlias = Callable[[Operands], "Sum | None"]
@@ -59,25 +71,35 @@ SumRule: TypeAlias = Callable[[Operands], "Sum | None"]
 
 def _weighted(weights: Array, bias: Array | None, x: Interval, *, padded: bool) -> Sum:
     """Return the sums of x by rows of weights, of which the largest one counts."""
+    if not weights.size:
+        return _unweighted(weights, bias)
     rows = weights.reshape(len(weights), -1)
     above, below = np.maximum(rows, 0).sum(axis=1), np.minimum(rows, 0).sum(axis=1)
     start = np.zeros(len(rows)) if bias is None else np.broadcast_to(bias.reshape(-1), len(rows))
+    if not np.isfinite([above, below, start]).all():
+        return Sum(UNKNOWN, UNKNOWN, rows.shape[1])
     most, least = max(x.high, 0.0), min(x.low, 0.0)
     ends = (most, least) if padded else (x.high, x.low)
     highs = _times(above, most) + _times(below, least) + np.maximum(start, 0)
     lows = _times(above, least) + _times(below, most) + np.minimum(start, 0)
     tops = _times(above, ends[0]) + _times(below, ends[1]) + start
     bottoms = _times(above, ends[1]) + _times(below, ends[0]) + start
-    worst = int(np.argmax(above - below)) if len(rows) else 0
-    gain, first = (float(above[worst] - below[worst]), float(abs(start[worst]))) if len(rows) else (0.0, 0.0)
+    worst = int(np.argmax(above - below))
+    gain, first = float(above[worst] - below[worst]), float(abs(start[worst]))
     terms = rows.shape[1] + (bias is not None)
     return _sum(
-        Interval(float(lows.min(initial=0)), float(highs.max(initial=0)), x.is_known),
-        Interval(float(bottoms.min(initial=np.inf)), float(tops.max(initial=-np.inf)), x.is_known),
+        Interval(float(lows.min()), float(highs.max()), x.is_known),
+        Interval(float(bottoms.min()), float(tops.max()), x.is_known),
         terms,
         gain,
         first,
     )
+
+
+def _unweighted(weights: Array, bias: Array | None) -> Sum:
+    """Return the sums without products, which are their bias; 0 without one, or without any sum."""
+    start = ZERO if bias is None or not len(weights) else of_array(bias)
+    return _sum(hull([start, ZERO]), start, 0, 0, start.size)
 
 
 def _times(sums: Array, end: float) -> Array:

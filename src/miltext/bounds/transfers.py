@@ -24,6 +24,7 @@ from miltext.bounds.intervals import (
     squared,
 )
 from miltext.bounds.sums import SUMS, count_of
+from miltext.schema.dtypes import LEAST_HALF
 
 if TYPE_CHECKING:
     from miltext.bounds.operands import Operands
@@ -32,6 +33,9 @@ Transfer: TypeAlias = "Callable[[Operands], Interval]"
 
 TABLE_ERROR = 0.01
 """More than the largest relative or absolute error of a function by a table (f3_lut_m6.txt)."""
+
+LARGE = 2.0**100
+"""A number from which on the sums of products inside an operation may leave the range of fp32."""
 
 # ---- operations that move elements, or choose among them
 
@@ -46,7 +50,13 @@ MOVED = {
 }
 """Operations whose results are elements of one parameter, or between them."""
 
-WITH_ZERO = "band_part crop space_to_batch batch_to_space avg_pool relu"
+CHOOSING = "abs clip maximum minimum pad relu relu6 select slice_update fill fill_like one_hot"
+"""Operations whose results are elements or limits, or differ from them in the sign."""
+
+EXACT = frozenset(" ".join([*MOVED.values(), CHOOSING]).split()) - {"upsample_bilinear", "resize_bilinear"}
+"""Operations without an error of their own: no more than their data type rounds."""
+
+WITH_ZERO = "band_part crop space_to_batch batch_to_space"
 """Operations whose results are between 0 and the elements of `x`."""
 
 
@@ -90,7 +100,9 @@ def _power(operands: Operands) -> Interval:
     if degree > 0 and degree % 2 == 0:
         return magnitude(x).mapped(lambda number: number**degree, error=TABLE_ERROR)
     if degree > 0 and (degree % 2 == 1 or x.low >= 0):
-        return x.mapped(lambda number: math.copysign(abs(number) ** degree, number), error=TABLE_ERROR)
+        above = Interval(max(x.low, 0), max(x.high, 0), x.is_known).mapped(lambda size: size**degree, error=TABLE_ERROR)
+        below = Interval(max(-x.high, 0), max(-x.low, 0), x.is_known)
+        return hull([above, negated(below.mapped(lambda size: size**degree, error=TABLE_ERROR))])
     return UNKNOWN
 
 
@@ -111,6 +123,18 @@ def _clip(operands: Operands) -> Interval:
 
 def _exp(number: float) -> float:
     return math.exp(number) if number > -math.inf else 0.0
+
+
+def _averaged(operands: Operands) -> Interval:
+    """Return the range of means; a sum of very large numbers may be infinite in fp32."""
+    return _hull_with_zero(operands) if operands.interval("x").size < LARGE else UNKNOWN
+
+
+def _attended(operands: Operands) -> Interval:
+    """Return the range of means of `value`; a row without any is NaN, as one with a sum out of range."""
+    is_large = operands.interval("query").size * operands.interval("key").size >= LARGE
+    is_sure = not is_large and "attn_mask" not in operands
+    return operands.interval("value")._replace(is_sure=is_sure)
 
 
 def _softplus(number: float) -> float:
@@ -164,12 +188,17 @@ def _linear_activation(operands: Operands) -> Interval:
 # ---- normalization and reductions
 
 
+def _divides(operands: Operands) -> bool:
+    """Return whether a division by the size of a row has a number as its result: it is neither 0 nor out of range."""
+    return operands.number("epsilon", 1e-5) >= LEAST_HALF and operands.interval("x").size < math.sqrt(LARGE)
+
+
 def _standardized(operands: Operands, count: int | None) -> Interval:
     """Return the range of gamma x + beta for x with mean 0 and variance 1, which is at most sqrt(count) in size."""
     if count is None:
         return UNKNOWN
     size = math.sqrt(count) * (1 + TABLE_ERROR)
-    made = Interval(-size, size)
+    made = Interval(-size, size, is_sure=_divides(operands))
     if "gamma" in operands:
         made = multiplied(made, operands.interval("gamma"))
     return added(made, operands.interval("beta")) if "beta" in operands else made
@@ -225,6 +254,7 @@ TRANSFERS: dict[str, Transfer] = {
     **{name: _hull(source) for source, names in MOVED.items() for name in names.split()},
     **dict.fromkeys(WITH_ZERO.split(), _hull_with_zero),
     **dict.fromkeys(SUMS, _summed),
+    "avg_pool": _averaged,
     "pad": _padded,
     "select": _hull("a", "b"),
     "slice_update": _hull("x", "update"),
@@ -245,6 +275,7 @@ TRANSFERS: dict[str, Transfer] = {
     "ceil": _rising(lambda x: math.ceil(x) if math.isfinite(x) else x, error=0),
     "round": _rising(lambda x: round(x) if math.isfinite(x) else x, error=0),
     "clip": _clip,
+    "relu": lambda operands: operands.interval("x").clipped(0, math.inf),
     "relu6": lambda operands: operands.interval("x").clipped(0, 6),
     "leaky_relu": _bent,
     "prelu": _bent,
@@ -270,10 +301,10 @@ TRANSFERS: dict[str, Transfer] = {
     "layer_norm": _layer_norm,
     "instance_norm": _instance_norm,
     "batch_norm": _batch_norm,
-    "l2_norm": _within(-1, 1),
+    "l2_norm": lambda operands: Interval(-1, 1, is_sure=_divides(operands)),
     "reduce_mean": _hull("x"),
     "reduce_l2_norm": _norm,
     "reduce_log_sum_exp": _log_sum_exp,
-    "scaled_dot_product_attention": _hull("value"),
+    "scaled_dot_product_attention": _attended,
 }
 """The range of an operation's result; that of another operation is not known."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from miltext.schema.dtypes import GREATEST_HALF
+from miltext.schema.dtypes import GREATEST_HALF, LEAST_HALF, LEAST_NORMAL_HALF
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -29,9 +29,6 @@ FEW = 400
 
 BEYOND = 65520.0
 """From this magnitude on, rounding gives an infinity."""
-
-LEAST = 2.0**-24
-LEAST_NORMAL = 2.0**-14
 
 
 @dataclass
@@ -74,7 +71,7 @@ def halves(values: npt.NDArray[Any], is_small: bool) -> npt.NDArray[np.float16]:
             made[meant] = np.copysign(GREATEST_HALF, values[meant])
     if is_small:
         lost = (made == 0) & (values != 0)
-        made[lost] = np.copysign(LEAST, values[lost])
+        made[lost] = np.copysign(LEAST_HALF, values[lost])
     return made
 
 
@@ -111,13 +108,13 @@ def _measure(values: npt.NDArray[Any], is_small: bool, loss: Loss) -> None:
     if not magnitude.max() < BEYOND:
         _measure_large(values, magnitude, loss)
         errors[~(magnitude < BEYOND)] = 0
-    if not magnitude.min() >= LEAST_NORMAL:
-        tiny = (magnitude <= LEAST / 2) & (values != 0)
+    if not magnitude.min() >= LEAST_NORMAL_HALF:
+        tiny = (magnitude <= LEAST_HALF / 2) & (values != 0)
         number = int(np.count_nonzero(tiny))
         loss.least = min(loss.least, float(magnitude.min(where=values != 0, initial=math.inf)))
         loss.raised += number if is_small else 0
         loss.zeros += 0 if is_small else number
-        loss.subnormals += int(np.count_nonzero((np.abs(made) < LEAST_NORMAL) & (made != 0) & ~tiny))
+        loss.subnormals += int(np.count_nonzero((np.abs(made) < LEAST_NORMAL_HALF) & (made != 0) & ~tiny))
     loss.greatest = max(loss.greatest, float(magnitude.max(where=np.isfinite(values), initial=0)))
     place = int(errors.argmax())
     if errors[place] > loss.absolute:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.conversion.finishing import Finishing
-from miltext.conversion.halves import LEAST
 from miltext.conversion.integers import GREATEST_WHOLE
 from miltext.conversion.known import dtype_of
 from miltext.conversion.planning import Planning
 from miltext.diagnostics import Note, codes, warning
 from miltext.files.refusals import BlamedPart, refusal
 from miltext.ir.graph import Graph
+from miltext.schema.dtypes import LEAST_HALF
 from miltext.schema.operations import opset_place
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.names import opset_text
@@ -105,8 +105,8 @@ def _kept(name: str, kept: KeptConstant, narrowed: set[str]) -> Diagnostic:
     """Return the warning about operations that stay fp32 because of a constant."""
     number = abs(kept.number)
     stays = "stays" if len(kept.outputs) == 1 else "stay"
-    if number < LEAST:
-        message = f"`{name}` has a scale of {number:.6g}, below {LEAST:.3g}, the least number of fp16"
+    if number < LEAST_HALF:
+        message = f"`{name}` has a scale of {number:.6g}, below {LEAST_HALF:.3g}, the least number of fp16"
         way = "use a larger scale for the weight, if possible"
     else:
         message = f"`{name}` reaches {number:.6g}, beyond 65504, the greatest number of fp16"

@@ -75,6 +75,9 @@ DTYPES: tuple[DType, ...] = (
 GREATEST_HALF = 65504.0
 """The greatest number of fp16."""
 
+LEAST_HALF, LEAST_NORMAL_HALF = 2.0**-24, 2.0**-14
+"""The least positive number of fp16, and the least one with all of its bits."""
+
 BY_NAME: dict[str, DType] = {dtype.name: dtype for dtype in DTYPES}
 BY_NUMBER: dict[int, DType] = {dtype.number: dtype for dtype in DTYPES}
 BY_BLOB: dict[int, DType] = {dtype.blob: dtype for dtype in DTYPES if dtype.blob is not None}

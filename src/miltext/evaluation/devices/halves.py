@@ -16,12 +16,6 @@ from miltext.evaluation.values import widened
 if TYPE_CHECKING:
     from miltext.evaluation.rules import Array
 
-GREATEST = 65504.0
-"""The greatest finite number of fp16."""
-
-LEAST_NORMAL = 2.0**-14
-"""The least normal number of fp16."""
-
 EXPONENT, QUIET, FRACTION = 0x7C00, 0x0200, 0x03FF
 """Bits of fp16: the exponent 31, the bit of a quiet NaN, and the fraction."""
 

@@ -24,7 +24,10 @@ Sums: TypeAlias = "Callable[[Array, Array, Array], Array]"
 """A function of rows [M, K], columns [K, N] and starts [M, N] that returns the sums [M, N]; all are fp16."""
 
 WORTH_THREADS = 1 << 22
-"""The least number of products that several threads compute faster than one."""
+"""The least number of products that several threads compute faster than one.
+
+Two threads on two cores took longer than one up to 2^20 products, and half of its time from 2^22 on, or less.
+"""
 
 
 def products(sums: Sums, rows: Array, columns: Array, bias: Array | None) -> Array:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from miltext.evaluation.devices.halves import GREATEST, LEAST_NORMAL
 from miltext.evaluation.devices.products import AT_ONCE, products
 from miltext.evaluation.values import narrowed, widened
+from miltext.schema.dtypes import GREATEST_HALF, LEAST_HALF, LEAST_NORMAL_HALF
 
 if TYPE_CHECKING:
     from miltext.evaluation.rules import Array
@@ -28,7 +28,7 @@ WORTH_LOOPING = 1 << 8
 SPLIT = np.float32(2**13 + 1)
 """The factor that splits the 24 bits of float32 after 11 of them."""
 
-LARGEST_LOST = 2.0**-25
+LARGEST_LOST = LEAST_HALF / 2
 """The largest number that fp16 rounds to zero: half of its least number."""
 
 
@@ -60,15 +60,15 @@ def _accumulated(rows: Array, columns: Array, starts: Array) -> Array:
 def _never_overflows(weights: Array, inputs: Array, start: Array) -> bool:
     """Return whether the sums of all sizes stay within fp16; each rounding adds at most 2^-11 of a number's size."""
     sizes = np.abs(weights) @ np.abs(inputs) + np.abs(start)
-    return bool(np.all(sizes * np.exp(2 * (weights.shape[1] + 1) * 2.0**-11) < GREATEST))
+    return bool(np.all(sizes * np.exp(2 * (weights.shape[1] + 1) * 2.0**-11) < GREATEST_HALF))
 
 
 def _looped(weights: Array, inputs: Array, start: Array) -> Array:
     """Return the sums of float32 weights [K, M] and inputs [K, N], term after term, as fp16; none may overflow."""
     total = start + np.float32(0)  # a copy, in which zeros are positive
     term, room = np.empty_like(total), np.empty_like(total)
-    floor = np.full_like(total, LEAST_NORMAL)  # numpy compares with an array faster than with a number
-    is_small = _least(weights) * _least(inputs) < LEAST_NORMAL
+    floor = np.full_like(total, LEAST_NORMAL_HALF)  # numpy compares with an array faster than with a number
+    is_small = _least(weights) * _least(inputs) < LEAST_NORMAL_HALF
     for weight, row, small in zip(np.ascontiguousarray(weights), inputs, is_small.tolist(), strict=True):
         np.einsum("i,j->ij", weight, row, out=term)  # faster than a product with broadcasting
         if small:
