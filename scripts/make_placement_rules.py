@@ -170,8 +170,9 @@ RANKS = {"relu": [f"{rank} -> {rank}" for rank in range(1, 6)]}
 
 LINES = {
     "conv": (
-        "square is true; kernel_width <= 16; dilations in 1; groups in 1; strides in 1; pad_type in same, valid",
-        "kernel_height in 1; kernel_width <= 15; dilations in 1; groups in 1; strides in 1; pad_type in same",
+        "square is true; kernel_width <= 16; dilations in 1; groups in 1; strides in 1; pad_type in same",
+        "square is true; kernel_width <= 15; dilations in 1; groups in 1; strides in 1; pad_type in valid",
+        "kernel_height in 1; kernel_width <= 15; dilations in 1; groups in 1; strides in 1; pad_type in same, valid",
         "kernel_width in 1; kernel_height <= 31; dilations in 1; groups in 1; strides in 1; pad_type in same",
         "square is true; kernel_width in 3; dilations in 1; groups <= 64; strides in 1; pad_type in same",
         "square is true; kernel_width in 3; dilations in 2; groups in 1; strides in 1; pad_type in same",

@@ -81,7 +81,7 @@ def prediction_lines(prediction: Prediction) -> Iterator[str]:
     yield f"{tally(len(prediction.answers), 'operation')} on {known_system(prediction.profile)}: {named}"
     yield from (_choice(function, prediction) for function in prediction.chosen)
     if len(prediction.answers) > MOST_OPERATIONS:
-        yield f"each operation: `miltext print --placement --profile {prediction.profile}`, or --json here"
+        yield "each operation is in the JSON of this report, and in the printed text with its placement"
 
 
 def _sums(prediction: Prediction) -> Iterator[str]:
