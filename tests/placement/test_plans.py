@@ -104,6 +104,13 @@ def test_a_repeated_column_is_refused() -> None:
     assert "the column `cost` is there twice" in refusal_of("operation\tcost\tdevice\tCost\nconv\t1\tcpu\t2\n")
 
 
+def test_rows_are_in_the_order_of_their_index() -> None:
+    rows = "main\t1\trelu\tb\tANE\nmain\t0\tconv\ta\tCPU\n"
+    head = "function\tindex\toperation\toutput\tpreferred\n"
+    assert [each.name for each in plan(head + rows).own] == ["a", "b"]
+    assert [each.name for each in plan(head + rows.replace("\t0\t", "\t-\t")).own] == ["b", "a"]
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-8"])
 def test_tables_in_the_encodings_and_separators_of_spreadsheets(encoding: str) -> None:
     text = '\n\noperation,output,preferred,supported,cost\nconv,a,ANE,"CPU, ANE","0,5"\n'

@@ -67,7 +67,7 @@ def read_plan(text: str, name: str) -> list[PlacedOperation] | None:
             rows = [*_objects(_json(start, name), {}, is_outer=True)]
         places = [f"row {number}" for number in range(1, len(rows) + 1)]
     elif (separator := _separator(start)) is not None:
-        numbered = _table(text, separator, name)
+        numbered = _by_index(_table(text, separator, name))
         rows, places = [row for _, row in numbered], [f"line {line}" for line, _ in numbered]
     else:
         return None
@@ -181,6 +181,16 @@ def _table(text: str, separator: str, name: str) -> list[tuple[int, Row]]:
     if twice:
         raise _refused(f"line {lines[0][0]}: the column `{twice[0]}` is there twice: rename one", name)
     return [(number, dict(zip(heading, line, strict=False))) for number, line in lines[1:]]
+
+
+def _by_index(numbered: list[tuple[int, Row]]) -> list[tuple[int, Row]]:
+    """Return the rows of each function in the order of their column `index`, if all rows have whole numbers there."""
+    functions: dict[object, int] = {}
+    for _, row in numbered:
+        functions.setdefault(_field(row, "function"), len(functions))
+    if not all(str(row.get("index", "")).isdecimal() for _, row in numbered):
+        return numbered
+    return sorted(numbered, key=lambda each: (functions[_field(each[1], "function")], int(str(each[1]["index"]))))
 
 
 def _is_of_study(line: Sequence[str]) -> bool:
