@@ -119,15 +119,15 @@ REFUSALS = (
     ),
     # limits of sizes
     Refusal(
-        "conv", "square is true; kernel_width >= 17",
+        "conv", "square is true; kernel_width >= 17; strides in 1; dilations in 1; groups in 1",
         "Error: conv with large kernel does not meet decomposition preconditions", SMALLER_KERNEL, LIMITS, True,
     ),
     Refusal(
-        "conv", "kernel_height in 1; kernel_width >= 16",
+        "conv", "kernel_height in 1; kernel_width >= 16; strides in 1; dilations in 1; groups in 1",
         "Error: conv with large kernel does not meet decomposition preconditions", SMALLER_KERNEL, LIMITS, True,
     ),
     Refusal(
-        "conv", "kernel_width in 1; kernel_height >= 32",
+        "conv", "kernel_width in 1; kernel_height >= 32; strides in 1; dilations in 1; groups in 1",
         "Error: conv with large kernel does not meet decomposition preconditions", SMALLER_KERNEL, LIMITS, True,
     ),
     Refusal(
@@ -154,24 +154,42 @@ REFUSALS = (
     ),
 )  # fmt: skip
 
-PLACES = frozenset(
-    "axis axes perm begin end shape reps pad crops paddings output_shape target_size_height target_size_width "
-    "resized_dims num_splits split_sizes seed".split()
-)
+PLACES = frozenset("begin end shape output_shape target_size_height target_size_width resized_dims seed".split())
 """The whole numbers that name places and sizes in a tensor, which the sizes of the tensors limit already."""
 
-NOT_CONDITIONS = frozenset("parameters computed in out any weights rank sizes largest square kernel_sizes".split())
+NOT_CONDITIONS = frozenset(
+    "parameters computed in out any weights rank ranks sizes elements largest steps kernel_sizes".split()
+)
 """The features with conditions of their own, or without."""
 
-STATED = {("relu", "rank"): 5, ("max_pool", "kernel_height"): 9}
-"""The largest numbers that the study states beyond the cases of the first folder; sections 3.3 and 3.4."""
+APART = ("pad_type", "mode", "strides", "interpolation_mode", "sampling_mode", "dtype", "axis", "perm")
+"""The parameters whose measurements are not put together: each value has its own row."""
 
-KERNELS = (
-    "square is true; kernel_width <= 16",
-    "kernel_height in 1; kernel_width <= 15",
-    "kernel_width in 1; kernel_height <= 31",
-)
-"""The kernels of a convolution in two dimensions, as the study states them."""
+RANKS = {"relu": [f"{rank} -> {rank}" for rank in range(1, 6)]}
+"""The ranks that the study states beyond the cases; section 3.4."""
+
+LINES = {
+    "conv": (
+        "square is true; kernel_width <= 16; dilations in 1; groups in 1; strides in 1; pad_type in same",
+        "square is true; kernel_width <= 15; dilations in 1; groups in 1; strides in 1; pad_type in valid",
+        "kernel_height in 1; kernel_width <= 15; dilations in 1; groups in 1; strides in 1; pad_type in same, valid",
+        "kernel_width in 1; kernel_height <= 31; dilations in 1; groups in 1; strides in 1; pad_type in same",
+        "square is true; kernel_width in 3; dilations in 1; groups <= 64; strides in 1; pad_type in same",
+        "square is true; kernel_width in 3; dilations in 2; groups in 1; strides in 1; pad_type in same",
+        "square is true; steps in true; kernel_width <= 8; dilations in 1; groups in 1; pad_type in valid",
+        "square is true; kernel_width in 7; dilations in 1; groups in 1; strides in 2; pad_type in same",
+    ),
+    "max_pool": (
+        "square is true; kernel_width <= 8; strides in 1; pad_type in same",
+        "kernel_height in 1; kernel_width <= 8; strides in 1; pad_type in same",
+        "kernel_width in 1; kernel_height <= 9; strides in 1; pad_type in same",
+    ),
+}
+"""The kernels in two dimensions, as the study measured them and states their limits in sections 3.3 and 3.4: each limit
+holds with the other numbers that it was measured with. Strides of 2 to 8 were measured with kernels of the same size.
+"""
+
+OF_LINES = frozenset("square kernel_height kernel_width dilations groups strides pad_type".split())
 
 
 def main() -> None:
@@ -269,54 +287,62 @@ def refused(row: Refusal) -> Rule:
 def learned(cases: Iterable[Measured]) -> Iterator[Rule]:
     """Yield the rows of supported operations: the cases of one operation with the same types, together."""
     groups = defaultdict[tuple[object, ...], list[Measured]](list)
-    for case in cases:
-        if case.taken:
-            groups[kind_of(case)].append(case)
+    taken = [case for case in cases if case.taken]
+    most = max(int(each) for case in taken for each in case.features.get("elements", ()))
+    for case in taken:
+        groups[kind_of(case)].append(case)
     for group in groups.values():
-        for when in conditions(group):
+        for when in conditions(group, most):
             source = f"{STUDY}: {DISPATCH}/plan_iso_cpune.tsv"
             yield Rule(CHIP, SYSTEM, group[0].operation, SUPPORTED, when, "", "", 0, "", source)
 
 
 def kind_of(case: Measured) -> tuple[object, ...]:
-    """Return what cases of one row have in common; the rank, too, where a kernel has as many sizes."""
+    """Return what cases of one row have in common."""
     features = case.features
-    has_kernel = any(name.startswith("kernel_") for name in features)
-    return (
-        case.operation, *(features[name] for name in ("computed", "in", "out", "weights")),
-        features["rank"] if has_kernel else None,
-    )  # fmt: skip
+    apart = () if has_lines(case) else tuple(features.get(name) for name in APART)
+    ranks = None if case.operation in RANKS else features["ranks"]
+    return (case.operation, *(features[name] for name in ("computed", "in", "out", "weights")), ranks, *apart)
 
 
-def conditions(group: Sequence[Measured]) -> list[str]:
-    """Return the conditions of the rows of a group."""
+def has_lines(case: Measured) -> bool:
+    """Return whether the kernel of a case is one of those in `LINES`."""
+    features = case.features
+    return case.operation in LINES and features["computed"] == {"x"} and features["rank"] == {4}
+
+
+def conditions(group: Sequence[Measured], most: int) -> list[str]:
+    """Return the conditions of the rows of a group; `most` is the number of elements of the largest measured tensor."""
     first = group[0]
     exact = [f"{name} is {spelled(first.features[name])}" for name in ("computed", "in", "out", "weights")]
+    ranks = {*united(group, "ranks"), *RANKS.get(first.operation, ())}
     limits = [
-        f"rank <= {max([*united(group, 'rank'), STATED.get((first.operation, 'rank'), 0)])}",
+        f"ranks in {spelled(ranks)}",
+        "sizes >= 1",
         f"sizes <= {SIZE}",
+        f"elements <= {most}",
         f"parameters in {spelled(united(group, 'parameters'))}",
     ]
     names = sorted({name for case in group for name in case.features if name not in NOT_CONDITIONS and "." not in name})
-    kernels = [""]
-    if first.operation == "conv" and [spelled(first.features[name]) for name in ("computed", "rank")] == ["x", "4"]:
-        kernels = [*KERNELS]
-        names = [name for name in names if not name.startswith("kernel_")]
+    lines = LINES[first.operation] if has_lines(first) else ("",)
+    if has_lines(first):
+        names = [name for name in names if name not in OF_LINES]
     own = [atom for name in names if (atom := measured_range(name, first.operation, group))]
-    return ["; ".join(filter(None, [*exact, *limits, *own, kernel])) for kernel in kernels]
+    return ["; ".join(filter(None, [*exact, *limits, *own, line])) for line in lines]
 
 
 def measured_range(name: str, operation: str, group: Sequence[Measured]) -> str:
-    """Return the condition on a parameter: the measured words, or no more than the largest measured number."""
+    """Return the condition on a parameter: the measured words, or the range of the measured numbers."""
     words = united(group, name)
-    if name in PLACES or (name, operation) == ("size", "slice_by_size") or not words:
-        return ""
+    if not words or name in PLACES:
+        return f"{name} >= 0" if words and name in ("begin", "end") else ""
     optional = "" if all(name in case.features for case in group) else "?"
-    if all(isinstance(each, str) for each in words):
+    is_listed = name.startswith("scale_factor") or (operation, name) == ("pow", "y") or operation.startswith("resize")
+    if is_listed or all(isinstance(each, str) for each in words):
         return f"{name}{optional} in {spelled(words)}"
-    if all(isinstance(each, int) for each in words) or name.startswith("scale_factor"):
-        most = max([*words, STATED.get((operation, name), 0)])
-        return f"{name}{optional} <= {most}"
+    if all(isinstance(each, int) for each in words):
+        numbers = sorted(int(each) for each in words)
+        return f"{name}{optional} >= {min(numbers[0], 1)}; {name}{optional} <= {numbers[-1]}"
     return ""
 
 

@@ -71,7 +71,7 @@ def test_the_rules_are_those_that_the_script_makes() -> None:
 def test_rules_of_the_first_folder_answer_about_the_second() -> None:
     first, second = ([*script.measured(folder)] for folder in FOLDERS)
     said = script.tallied(script.rows(first), second)
-    assert said.startswith("{'right': 64, 'unknown': 76, 'other reasons': 4} of 140")
+    assert said.startswith("{'right': 63, 'unknown': 77, 'other reasons': 4} of 140")
     said = script.tallied(script.rows(second), first)
     assert "wrong" not in said.partition("}")[0]
 
@@ -204,6 +204,159 @@ def test_matmul_by_its_inner_size(inner: int, expected: str) -> None:
     assert ("(65538 kB)" in found[1]) == (expected == REFUSED)
 
 
+FOUR = "tensor<fp16, [1, 64, 32, 32]> x"
+PLAIN = "tensor<fp16, [1, 64, 32, 32]> y = "
+
+
+def numbered(height: int, width: int, stride: int = 1, dilation: int = 1, groups: int = 1, pad: str = "same") -> str:
+    """A convolution by the numbers that were measured together."""
+    made = conv(height, width).replace('pad_type = string("same")', f'pad_type = string("{pad}")')
+    made = made.replace("strides = tensor<int32, [2]>([1, 1])", f"strides = tensor<int32, [2]>([{stride}, {stride}])")
+    dilated = f"dilations = tensor<int32, [2]>([{dilation}, {dilation}])"
+    made = made.replace("dilations = tensor<int32, [2]>([1, 1])", dilated)
+    return made.replace("groups = int32(1)", f"groups = int32({groups})")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        ((3, 3, 1, 2), SUPPORTED),
+        ((5, 5, 1, 2), UNKNOWN),
+        ((3, 3, 2, 2), UNKNOWN),
+        ((3, 3, 1, 1, 2), SUPPORTED),
+        ((5, 5, 1, 1, 2), UNKNOWN),
+        ((1, 3, 2), UNKNOWN),
+        ((3, 1, 2), UNKNOWN),
+        ((1, 3, 1, 1, 1, "valid"), SUPPORTED),
+        ((3, 1, 1, 1, 1, "valid"), UNKNOWN),
+        ((15, 15, 1, 1, 1, "valid"), SUPPORTED),
+        ((16, 16, 1, 1, 1, "valid"), UNKNOWN),
+        ((7, 7, 2), SUPPORTED),
+        ((3, 3, 2), UNKNOWN),
+        ((3, 3, 3, 1, 1, "valid"), SUPPORTED),
+        ((9, 9, 9, 1, 1, "valid"), UNKNOWN),
+        ((17, 17, 8), UNKNOWN),
+        ((17, 17, 1, 2), UNKNOWN),
+        ((1, 16, 2), UNKNOWN),
+    ],
+)
+def test_numbers_of_a_convolution_hold_only_together(numbers: tuple[int, ...], expected: str) -> None:
+    assert answer(numbered(*numbers))[0] == expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("channels", [64, 65])
+def test_channels_of_a_convolution(channels: int) -> None:
+    grown = conv(3, 3).replace("[4, 4, 3, 3]", f"[64, {channels}, 3, 3]")
+    expected = SUPPORTED if channels == 64 else UNKNOWN
+    assert answer(grown, f"tensor<fp16, [1, {channels}, 8, 8]> x")[0] == expected
+
+
+@pytest.mark.parametrize(("inner", "expected"), [(256, SUPPORTED), (257, UNKNOWN), (40000, UNKNOWN)])
+def test_linear_by_its_inner_size(inner: int, expected: str) -> None:
+    weight = f'tensor<fp16, [512, {inner}]>(BLOBFILE(path = string("w.bin"), offset = uint64(64)))'
+    bias = 'tensor<fp16, [512]>(BLOBFILE(path = string("w.bin"), offset = uint64(64)))'
+    text = f"tensor<fp16, [1, 8, 512]> y = linear(bias = {bias}, weight = {weight}, x = x)"
+    assert answer(text, f"tensor<fp16, [1, 8, {inner}]> x")[0] == expected
+
+
+def ints(*numbers: int) -> str:
+    return f"tensor<int32, [{len(numbers)}]>([{', '.join(map(str, numbers))}])"
+
+
+def slicing(*stride: int) -> str:
+    ends = f"begin = {ints(0, 0, 0, 0)}, end = {ints(1, 64, 32, 32)}, stride = {ints(*stride)}, x = x"
+    return f"slice_by_index({ends})"
+
+
+def resizing(size: int) -> str:
+    sizes = f"target_size_height = int32({size}), target_size_width = int32({size}), x = x"
+    return f'resize_bilinear(sampling_mode = string("DEFAULT"), {sizes})'
+
+
+def padding(number: int) -> str:
+    pads = f"pad = {ints(*[number] * 4)}, x = x"
+    return f'pad(constant_val = fp16(0), mode = string("reflect"), {pads})'
+
+
+@pytest.mark.parametrize(
+    ("shape", "call", "expected"),
+    [
+        ("[1, 64, 32, 16]", slicing(1, 1, 1, 2), SUPPORTED),
+        ("[1, 64, 32, 32]", slicing(1, 1, 1, -1), UNKNOWN),
+        ("[1, 64, 32, 11]", slicing(1, 1, 1, 3), UNKNOWN),
+        ("[1, 128, 32, 64]", f"tile(reps = {ints(1, 2, 1, 2)}, x = x)", SUPPORTED),
+        ("[1, 128, 64, 64]", f"tile(reps = {ints(1, 2, 2, 2)}, x = x)", UNKNOWN),
+        ("[1, 64, 320, 32]", f"tile(reps = {ints(1, 1, 10, 1)}, x = x)", UNKNOWN),
+        ("[1, 64, 36, 36]", padding(2), SUPPORTED),
+        ("[1, 64, 92, 92]", padding(30), UNKNOWN),
+        ("[1, 64, 32, 32]", "pow(x = x, y = fp16(3))", SUPPORTED),
+        ("[1, 64, 32, 32]", "pow(x = x, y = fp16(0.5))", SUPPORTED),
+        ("[1, 64, 32, 32]", "pow(x = x, y = fp16(2))", UNKNOWN),
+        ("[1, 64, 32, 32]", "pow(x = x, y = fp16(-0.5))", UNKNOWN),
+        ("[1, 64, 32, 32]", f"reverse(axes = {ints(3)}, x = x)", SUPPORTED),
+        ("[1, 64, 32, 32]", f"reverse(axes = {ints(-1)}, x = x)", SUPPORTED),
+        ("[1, 64, 32, 32]", f"reverse(axes = {ints(0, 1)}, x = x)", UNKNOWN),
+        ("[1, 64, 32, 32]", "softmax(axis = int32(-1), x = x)", SUPPORTED),
+        ("[1, 32, 32, 64]", f"transpose(perm = {ints(0, 3, 2, 1)}, x = x)", SUPPORTED),
+        ("[32, 64, 1, 32]", f"transpose(perm = {ints(3, 1, 0, 2)}, x = x)", UNKNOWN),
+        (
+            "[1, 64, 48, 48]",
+            "upsample_nearest_neighbor(scale_factor_height = fp32(1.5), scale_factor_width = fp32(1.5), x = x)",
+            SUPPORTED,
+        ),
+        (
+            "[1, 64, 8, 8]",
+            "upsample_nearest_neighbor(scale_factor_height = fp32(0.25), scale_factor_width = fp32(0.25), x = x)",
+            UNKNOWN,
+        ),
+        (
+            "[1, 64, 48, 48]",
+            resizing(48),
+            SUPPORTED,
+        ),
+        (
+            "[1, 64, 400, 400]",
+            resizing(400),
+            UNKNOWN,
+        ),
+    ],
+)
+def test_numbers_beyond_the_measured_ones_are_unknown(shape: str, call: str, expected: str) -> None:
+    assert answer(f"tensor<fp16, {shape}> y = {call}", FOUR)[0] == expected
+
+
+@pytest.mark.parametrize("parts", [2, 3])
+def test_splits_by_their_number(parts: int) -> None:
+    types = ", ".join(f"tensor<fp16, [1, 32, 32, 32]> y{each}" for each in range(parts))
+    text = f"{types} = split(axis = int32(1), num_splits = int32({parts}), x = x)"
+    found = answers(miltext.parse(program(text, f"tensor<fp16, [1, {32 * parts}, 32, 32]> x", "y0")), PROFILE)
+    assert found[-1].answer == (SUPPORTED if parts == 2 else UNKNOWN)
+
+
+@pytest.mark.parametrize("shape", ["", "[0, 4]", "[1, 0, 2, 2]", "[65536, 65536]", "[64, 64, 64, 64]"])
+def test_scalars_empty_and_huge_tensors_are_unknown(shape: str) -> None:
+    kind = f"tensor<fp16, {shape}>" if shape else "fp16"
+    assert answer(f"{kind} y = relu(x = x)", f"{kind} x")[0] == UNKNOWN
+
+
+def test_an_unknown_answer_says_what_was_not_measured() -> None:
+    assert answer(numbered(3, 3, 1, 3)) == (UNKNOWN, "dilations in 1 was measured, not 3")
+    assert answer("tensor<fp16, [1, 4, 8, 8]> y = made_up(x = x)")[1].startswith("no operation of this type")
+    biased = conv(3, 3, ', bias = tensor<fp16, [4]>(BLOBFILE(path = string("w.bin"), offset = uint64(4096)))')
+    assert answer(biased)[1] == "not measured with bias"
+
+
+def test_a_large_model_is_summed_up_on_one_screen() -> None:
+    lines = [f"tensor<fp16, [1, 4]> v{each} = {'acos' if each % 2 else 'relu'}(x = x)" for each in range(2000)]
+    text = program(";\n            ".join(lines), "tensor<fp16, [1, 4]> x", "v1999")
+    said = command("placement", "-", "--profile", PROFILE, input=text.encode()).stdout.decode().splitlines()
+    assert len(said) < 20
+    assert [" ".join(line.split()) for line in said[1:3]] == [
+        'not supported 1000 acos Unsupported MIL operation "acos".',
+        "supported 1000 relu",
+    ]
+
+
 def test_int32_is_refused_wherever_it_is_computed() -> None:
     for operation in ("add", "sub", "maximum"):
         text = f"tensor<int32, [2]> y = {operation}(x = x, y = x)"
@@ -216,9 +369,9 @@ def test_int32_is_refused_wherever_it_is_computed() -> None:
 def test_a_prediction_has_a_choice_only_where_all_estimates_are_known() -> None:
     text = """program(1.3)
 {
-    func main<ios18>(tensor<fp16, [1, 64, 512, 512]> x) {
-            tensor<fp16, [1, 64, 512, 512]> a = softmax(axis = int32(1), x = x);
-            tensor<fp16, [1, 64, 512, 512]> y = erf(x = a);
+    func main<ios18>(tensor<fp16, [1, 64, 128, 128]> x) {
+            tensor<fp16, [1, 64, 128, 128]> a = softmax(axis = int32(1), x = x);
+            tensor<fp16, [1, 64, 128, 128]> y = erf(x = a);
         } -> (y);
 }
 """
@@ -227,7 +380,7 @@ def test_a_prediction_has_a_choice_only_where_all_estimates_are_known() -> None:
     assert found.untimed == {"main": ["erf"]}
     known = predict(miltext.parse(text.replace("erf(", "relu(")), PROFILE).chosen["main"]
     assert known is not None
-    tensor = 2 * 64 * 512 * 512
+    tensor = 2 * 64 * 128 * 128
     costs = {
         "softmax": {"ane": 1000 * (2 * tensor + 4) / (68 * 2**30), "cpu": 1200 * (2 * tensor + 4) / (68 * 2**30)},
         "relu": {"ane": 1000 * 2 * tensor / 100e9, "cpu": 1000 * 2 * tensor / 100e9},
@@ -264,7 +417,7 @@ def test_constants_and_inner_blocks_have_answers_of_their_own() -> None:
     marked = command("print", "-", "--placement", "--profile", PROFILE, input=text.encode()).stdout.decode()
     assert miltext.parse(marked) == miltext.parse(text)
     assert 'acos(x = x);  // ane: not supported: Unsupported MIL operation "acos".\n' in marked
-    assert "} -> (b);  // ane: unknown\n" in marked
+    assert "} -> (b);  // ane: unknown: no operation of this type was measured as supported" in marked
 
 
 def test_an_unknown_profile_names_the_way_out() -> None:
@@ -295,7 +448,7 @@ def test_check_reports_refusals_only_with_a_profile() -> None:
 
 
 def test_check_notes_operations_without_a_rule() -> None:
-    found = command("check", "-", "--profile", PROFILE, "--json", input=ACOS.replace("acos", "square").encode())
+    found = command("check", "-", "--profile", PROFILE, "--json", input=ACOS.replace("acos", "relu").encode())
     assert json.loads(found.stdout)["diagnostics"] == []
     found = command("check", "-", "--profile", PROFILE, "--json", input=ACOS.replace("acos", "identity").encode())
     (note,) = json.loads(found.stdout)["diagnostics"]
@@ -312,9 +465,9 @@ def test_the_list_of_profiles() -> None:
 
 def test_the_placement_of_a_model_by_a_profile() -> None:
     said = command("placement", EXAMPLE, "--profile", PROFILE).stdout.decode()
-    assert "9 operations on M4, macOS 27.0.1: 6 supported, 0 not supported, 3 unknown" in said
+    assert "9 operations on M4, macOS 27.0.1: 2 supported, 0 not supported, 7 unknown" in said
     record = json.loads(command("placement", EXAMPLE, "--profile", PROFILE, "--json").stdout)
-    assert record["counts"] == {SUPPORTED: 6, REFUSED: 0, UNKNOWN: 3}
+    assert record["counts"] == {SUPPORTED: 2, REFUSED: 0, UNKNOWN: 7}
     assert record["choices"] == {"main": None}
     assert all(each["source"] for each in record["answers"] if each["answer"] != UNKNOWN)
     without = command("placement", EXAMPLE)
@@ -325,8 +478,8 @@ def test_the_placement_of_a_model_by_a_profile() -> None:
 
 def test_a_page_has_the_answer_beside_each_operation() -> None:
     page = command("print", EXAMPLE, "--html", "--placement", "--profile", PROFILE).stdout.decode()
-    assert page.count("// ane: supported") == 6
-    assert page.count("// ane: unknown") == 3
+    assert page.count("// ane: supported") == 2
+    assert page.count("// ane: unknown: ") == 7
     refused = command("print", EXAMPLE, "--placement")
     assert refused.returncode == 2
     assert b"--profile" in refused.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, in_order, located
+from miltext.checking.further import further_findings
 from miltext.checking.programs import verify
 from miltext.diagnostics import ParseError, codes
 from miltext.dumps.texts import SELECTED, read_dump
@@ -14,13 +15,19 @@ from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
+    from miltext.checking.further import Further
     from miltext.diagnostics import Diagnostic
     from miltext.dumps.texts import Dump
 
 
-def dump_findings(text: str, path: str | None = None) -> list[Diagnostic]:
+def dump_findings(
+    text: str, path: str | None = None, also: Further | None = None, folder: Path | None = None
+) -> list[Diagnostic]:
     """Return the findings about a dump: the first mistake of an unreadable one, or all errors in what it states.
+
+    `also` is the further check of its operations.
 
     The runtime adds operations that no model contains, so an unknown operation is no mistake.
     """
@@ -29,7 +36,7 @@ def dump_findings(text: str, path: str | None = None) -> list[Diagnostic]:
     except ParseError as refused:
         return refused.diagnostics
     stated = [each for each in verify(dump.stated, dialect_of(text)) if each.code != codes.UNKNOWN_OPERATION]
-    return in_order(located([*stated, *_contradictions(dump)], text))
+    return in_order(located([*stated, *_contradictions(dump), *further_findings(also, dump.stated, folder)], text))
 
 
 def _contradictions(dump: Dump) -> Iterator[Finding]:

@@ -219,7 +219,7 @@ def _check_text(
     With `keep`, the tree of a draft is kept as `recover` does. `undescribed` is as in `refused_findings`.
     """
     if is_dump(text):
-        return CheckedText(dump_findings(text))
+        return CheckedText(dump_findings(text, also=also, folder=folder))
     omitted: list[Diagnostic] = []
     arrays = Arrays(folder)
     program = known or attempt(text)

@@ -18,6 +18,7 @@ from miltext.cli.checked_paths import Input, Rules, inputs, option_codes, rules_
 from miltext.cli.fixing_files import Fixing, is_text
 from miltext.cli.given_inputs import input_ranges
 from miltext.cli.habits import named_paths
+from miltext.cli.placement_verb import LIST, write_profiles
 from miltext.cli.streams import FAILED, WRONG, fail, nested_option, open_whole, show, tell, write_json, write_text
 from miltext.diagnostics import MiltextError, codes, error
 from miltext.diagnostics.wording import tally
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
     from miltext.models.model import Model, Stage
     from miltext.schema.proto import Program
 
-
-LIST = "list"
-"""The word in place of a profile that lists all."""
 
 FIXED = ("mlpackage", "mlmodel")
 """The kinds of models whose descriptions are fixed; a compiled one is compiled again."""
@@ -206,14 +204,9 @@ def _list_advisories(paths: Sequence[str], form: str, choice: object) -> None:
 
 def _list_profiles(paths: Sequence[str], form: str) -> None:
     """Show the profiles."""
-    from miltext.placement.rules import known_system, profile_lines, profiles
-
     if paths or form not in ("text", "json"):
         raise click.UsageError("--profile list is about the profiles alone, as text or JSON: leave the models out")
-    if form == "json":
-        write_json({"profiles": [{"name": each, "system": known_system(each)} for each in profiles()]})
-    else:
-        write_text("-", [f"{line}\n" for line in profile_lines()])
+    write_profiles(as_json=form == "json")
 
 
 def _check(

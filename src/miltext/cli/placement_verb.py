@@ -17,6 +17,7 @@ from miltext.cli.streams import (
     nested_option,
     open_whole,
     read_stdin,
+    show,
     show_failure,
     write_json,
     write_text,
@@ -26,6 +27,9 @@ from miltext.diagnostics import MiltextError
 if TYPE_CHECKING:
     from miltext.placement.comparing import PlacementDifference
     from miltext.placement.placements import Placement
+
+LIST = "list"
+"""The word in place of a profile that lists all."""
 
 EPILOG = """\b
 Examples:
@@ -55,6 +59,11 @@ def command(model: str, against: str | None, profile: str | None, nested: str | 
     With --profile, FILE is a model, and each operation gets an answer: supported, not supported with Apple's reason, or
     unknown, where no measurement and no stated limit decides.
     """
+    if profile == LIST:
+        if model != "-" or against is not None or nested is not None:
+            raise click.UsageError("--profile list is about the profiles alone: leave the rest out")
+        write_profiles(as_json=asks_json())
+        return
     if profile is not None:
         if against is not None:
             raise click.UsageError("--against compares dumps or plans; a profile has neither: leave one option out")
@@ -77,6 +86,16 @@ def command(model: str, against: str | None, profile: str | None, nested: str | 
     else:
         write_text("-", [f"{line}\n" for line in difference_lines(difference)])
     sys.exit(WRONG if difference else 0)
+
+
+def write_profiles(*, as_json: bool) -> None:
+    """Show the profiles."""
+    from miltext.placement.rules import known_system, profile_lines, profiles
+
+    if as_json:
+        write_json({"profiles": [{"name": each, "system": known_system(each)} for each in profiles()]})
+    else:
+        write_text("-", [f"{line}\n" for line in profile_lines()])
 
 
 def _difference(before: str, after: str) -> PlacementDifference:
@@ -107,7 +126,7 @@ def _predict(name: str, nested: str | None, profile: str) -> None:
 
 def _placement(name: str) -> Placement:
     """Return the placement in a file, or on standard input. Raise ModelError (MIL890) for another file."""
-    from miltext.diagnostics import Note, codes
+    from miltext.diagnostics import Note, codes, warning
     from miltext.files.contents import read_file
     from miltext.files.refusals import refusal
     from miltext.placement.placements import read_placement
@@ -120,4 +139,7 @@ def _placement(name: str) -> Placement:
         way = Note("of a model, `--profile NAME` answers by proven rules; `miltext check --profile list` lists them")
         message = "this is neither a dump of the runtime nor a compute plan"
         raise refusal(codes.UNREADABLE_PLAN, message, shown, way)
+    for device in found.strange:
+        message = f"`{device}` is no device that is known, so its operations count as neither CPU nor Neural Engine"
+        show([warning(codes.UNKNOWN_DEVICE, message)], None, shown)
     return found

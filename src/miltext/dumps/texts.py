@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from math import isfinite, nan
 from typing import TYPE_CHECKING
 
 from miltext.dumps.placed import SUFFIX, PlacedOperation, SwitchingCosts
@@ -73,7 +74,8 @@ def is_dump(text: str) -> bool:
 def read_dump(text: str, path: str | None = None) -> Dump:
     """Return the dump that a text spells. Raise ParseError."""
     stated = Program.FromString(lower(text, path, DumpLowering()))
-    costs = {name: _costs(stated.functions[name]) for name in sorted(stated.functions)}
+    read = {name: _costs(stated.functions[name]) for name in sorted(stated.functions)}
+    costs = {name: each for name, each in read.items() if each is not None}
     return Dump(text, list(_placed(stated)), costs, stated)
 
 
@@ -89,7 +91,7 @@ def _placed(stated: Program) -> Iterator[PlacedOperation]:
             _string(attributes[SELECTED]) if SELECTED in attributes else None,
             _supported(attributes[SUPPORT]) if SUPPORT in attributes else (),
             {key: _string(value) for key, value in _pairs(attributes, REASONS)},
-            {key: _number(value) for key, value in _pairs(attributes, TIMES)},
+            {key: time for key, value in _pairs(attributes, TIMES) if (time := _time(value)) is not None},
             path=path,
         )
 
@@ -101,15 +103,21 @@ def _name(operation: Operation) -> str:
     return operation.outputs[0].name.removesuffix(SUFFIX)
 
 
-def _costs(function: Function) -> SwitchingCosts:
-    """Return the costs that the attributes of a function state."""
+def _costs(function: Function) -> SwitchingCosts | None:
+    """Return the costs that the attributes of a function state; None if there are none, or one is no time."""
     start, switch = dict[str, float](), dict[tuple[str, str], float]()
     for key in sorted(function.attributes):
-        if found := _START.fullmatch(key):
-            start[found[1]] = _number(function.attributes[key])
-        elif found := _SWITCH.fullmatch(key):
-            switch[found[1], found[2]] = _number(function.attributes[key])
-    return SwitchingCosts(start, switch)
+        begin, change = _START.fullmatch(key), _SWITCH.fullmatch(key)
+        if begin is None and change is None:
+            continue
+        time = _time(function.attributes[key])
+        if time is None:
+            return None
+        if begin is not None:
+            start[begin[1]] = time
+        elif change is not None:
+            switch[change[1], change[2]] = time
+    return SwitchingCosts(start, switch) if start and switch else None
 
 
 # ---- values of attributes
@@ -119,9 +127,12 @@ def _string(value: Value) -> str:
     return next(iter(value.immediateValue.tensor.strings.values), "")
 
 
-def _number(value: Value) -> float:
+def _time(value: Value) -> float | None:
+    """Return milliseconds; None for a value that is no time, such as NaN or a negative number."""
     tensor = value.immediateValue.tensor
-    return next(iter(tensor.doubles.values or tensor.floats.values), 0.0)
+    stated = tensor.doubles.values or tensor.floats.values or tensor.ints.values or tensor.longInts.values
+    time = float(next(iter(stated), nan))
+    return time if isfinite(time) and time >= 0 else None
 
 
 def _supported(value: Value) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from miltext.parsing.parser import parse_tree
 from miltext.parsing.spans import phrases_by_path
 from miltext.placement.predicting import answers
 from miltext.placement.report import ms
-from miltext.placement.rules import REFUSED
 from miltext.syntax.editing import changed
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def placed_words(operation: PlacedOperation) -> str:
 
 def answer_words(answer: Answer) -> str:
     """Return the words about an answer: `ane: not supported: Unsupported MIL operation "acos".`"""
-    return f"ane: {answer.answer}{f': {answer.message}' if answer.answer == REFUSED else ''}"
+    return f"ane: {answer.answer}{f': {answer.message}' if answer.message else ''}"
 
 
 def _annotated(text: str, words: Mapping[Path, str]) -> str:

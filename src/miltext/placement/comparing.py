@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
+from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.diagnostics import codes
 from miltext.diagnostics.wording import listed
 from miltext.files.refusals import refusal
+from miltext.placement.placements import DUMP, PLAN, functions_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,8 +56,9 @@ class PlacementDifference:
 
     @property
     def costs_differ(self) -> bool:
-        """Whether the costs of segments differ, which dumps state for each function."""
-        return self.old.kind == self.new.kind and self.old.costs != self.new.costs
+        """Whether the costs of segments differ, which dumps state, in a function of both sides."""
+        both = self.old.costs.keys() & self.new.costs.keys()
+        return any(self.old.costs[name] != self.new.costs[name] for name in both)
 
     @property
     def paid(self) -> float | None:
@@ -69,6 +72,7 @@ def compare_placements(old: Placement, new: Placement) -> PlacementDifference:
 
     Raise ModelError (MIL893) if operations have no names, or one twice.
     """
+    old, new = _aligned(old, new), _aligned(new, old)
     before, after = keyed(old), keyed(new)
     if old.kind != new.kind:
         before, after = ({key: each for key, each in side.items() if not key[2]} for side in (before, after))
@@ -86,6 +90,22 @@ def compare_placements(old: Placement, new: Placement) -> PlacementDifference:
         [each for key, each in after.items() if key not in before],
         [each for key, each in before.items() if key not in after],
     )
+
+
+def _aligned(placement: Placement, other: Placement) -> Placement:
+    """Return a plan with the function of a dump: the plan's only one, or the case that has the name of the dump's file.
+
+    A plan names cases or components where a dump names functions, so these names are no reason against pairs.
+    """
+    theirs = [*functions_of(other)]
+    if (placement.kind, other.kind) != (PLAN, DUMP) or len(theirs) != 1:
+        return placement
+    own = [*functions_of(placement)]
+    case = own[0] if len(own) == 1 else PurePath(other.name).stem
+    if theirs[0] in own or case not in own:
+        return placement
+    placed = [each._replace(function=theirs[0]) for each in placement.placed if each.function == case]
+    return replace(placement, placed=placed)
 
 
 def keyed(placement: Placement) -> dict[Key, PlacedOperation]:

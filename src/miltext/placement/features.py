@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from miltext.ir.parts import Value, literal_of
 from miltext.schema.tensors import literal, numbers, tensor_form
-from miltext.schema.types import ListType, TensorType
+from miltext.schema.types import ListType, TensorType, read_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from miltext.ir.parts import Op, Operand
     from miltext.schema import proto
+    from miltext.schema.types import Type
 
 Word: TypeAlias = "str | int | float"
 
 Features: TypeAlias = Mapping[str, frozenset[Word]]
 """The values of each known feature. A feature that is not known is absent."""
+
+JOINED = frozenset({"axis", "axes", "perm", "reps"})
+"""The parameters whose numbers are one word."""
 
 MOST = 64
 """The most elements of a constant that is read."""
@@ -50,16 +55,78 @@ def features_of(op: Op) -> Features:
     found["weights"] = frozenset(_weights(op))
     shapes = [each.shape if isinstance(each, TensorType) else (None,) for each in used + made]
     found["rank"] = frozenset(map(len, shapes))
+    found["ranks"] = frozenset({f"{_ranks(used)} -> {_ranks(made)}"})
     sizes = [size for shape in shapes for size in shape]
     known = frozenset(size for size in sizes if size is not None)
     if len(known) == len(frozenset(sizes)):
         found["sizes"] = known
+        found["elements"] = frozenset({max(map(prod, _whole(shapes)), default=0)})
     if known:
         found["largest"] = frozenset({max(known)})
     found |= dict(_constants(op))
+    found |= _joined(op, used[0] if used else None)
     found |= _kernel(op)
+    found |= _weight(op)
+    found |= _scales(op)
     found |= _inner(op, found)
+    if "kernel_width" in found and "strides" in found:
+        found["steps"] = frozenset({"true" if found["strides"] == found["kernel_width"] else "false"})
     return found
+
+
+def _ranks(types: Sequence[Type]) -> str:
+    return "+".join(str(len(each.shape)) if isinstance(each, TensorType) else "?" for each in types)
+
+
+def _whole(shapes: Iterable[Sequence[int | None]]) -> Iterator[list[int]]:
+    """Yield shapes whose sizes are all known."""
+    return ([size for size in shape if size is not None] for shape in shapes)
+
+
+def _joined(op: Op, first: Type | None) -> dict[str, frozenset[Word]]:
+    """Return the numbers of a parameter as one word, `2+3`, because they count together; axes from the first one on."""
+    found: dict[str, frozenset[Word]] = {}
+    for name in JOINED & op.inputs.keys():
+        constant = literal_of(op.operand(name))
+        tensor = None if constant is None else literal(constant)
+        if tensor is None or tensor.count > MOST:
+            continue
+        listed = [int(each) for each in numbers(tensor.data, tensor.dtype, tensor.count)]
+        if name in ("axis", "axes"):
+            if not isinstance(first, TensorType):
+                continue
+            rank = len(first.shape) + (op.type in ("expand_dims", "stack"))
+            listed = sorted(each + rank if each < 0 else each for each in listed)
+        found[name] = frozenset({"+".join(map(str, listed)) or "nothing"})
+    return found
+
+
+def _weight(op: Op) -> dict[str, frozenset[Word]]:
+    """Return the channels of a kernel: how many come in to each group, and how many go out."""
+    shape = _shape(op.operand("weight"))
+    if shape is None or len(shape) < 2 or op.type not in ("conv", "conv_transpose", "linear"):
+        return {}
+    found: dict[str, frozenset[Word]] = {"filters": frozenset({shape[0]})}
+    return found if op.type == "linear" else {**found, "channels": frozenset({shape[1]})}
+
+
+def _shape(operand: Operand) -> Sequence[int] | None:
+    """Return the sizes of an argument; None if one is unknown."""
+    stated = None if operand is None else operand.type if isinstance(operand, Value) else read_type(operand.type)
+    if not isinstance(stated, TensorType):
+        return None
+    sizes = [size for size in stated.shape if size is not None]
+    return sizes if len(sizes) == len(stated.shape) else None
+
+
+def _scales(op: Op) -> dict[str, frozenset[Word]]:
+    """Return the factors of the sizes of a resized picture."""
+    if not op.type.startswith("resize") or not op.outputs:
+        return {}
+    before, after = _shape(op.operand("x")), _shape(op.outputs[0])
+    if before is None or after is None or len(before) != len(after) or 0 in before:
+        return {}
+    return {"scale": frozenset(float(new / old) for new, old in zip(after, before, strict=True))}
 
 
 def is_computed(operand: Operand) -> TypeGuard[Value]:
@@ -150,10 +217,8 @@ def _sizes(op: Op, parameter: str) -> Sequence[int] | None:
 
 def _inner(op: Op, known: Features) -> dict[str, frozenset[Word]]:
     """Return the inner size of a product of matrices."""
-    operand = op.operand("x")
-    stated = operand.type if isinstance(operand, Value) else None
-    if op.type != "matmul" or not isinstance(stated, TensorType) or not stated.shape:
+    shape = _shape(op.operand("x")) if op.type in ("matmul", "linear") else None
+    if not shape:
         return {}
-    is_turned = known.get("transpose_x") == frozenset({"true"})
-    size = stated.shape[-2] if is_turned and len(stated.shape) > 1 else stated.shape[-1]
-    return {} if size is None else {"inner": frozenset({size})}
+    is_turned = known.get("transpose_x") == frozenset({"true"}) and len(shape) > 1
+    return {"inner": frozenset({shape[-2] if is_turned else shape[-1]})}

@@ -23,6 +23,16 @@ UNKNOWN_PLACEMENTS = (
         "the answer is unknown",
     ),
     UnknownPlacement("kernels of a convolution that are neither square nor a line", "the answer is unknown"),
+    UnknownPlacement(
+        "numbers that were not measured together: a dilation of 2 apart from 3x3 kernels, strides with other kernels "
+        "than of their own size, groups apart from 3x3 kernels; more than 64 channels of a convolution in or out",
+        "the answer is unknown",
+    ),
+    UnknownPlacement(
+        "ranks, axes and permutations that no measured operation of the type had; tensors without elements, scalars, "
+        "and tensors of more elements than the largest that was measured",
+        "the answer is unknown",
+    ),
     UnknownPlacement("a max_pool 32 columns wide, which Apple's message allows", "the answer is unknown"),
     UnknownPlacement(
         "compressed weights, states, sizes that are open, and operations with blocks", "the answer is unknown"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.dumps.placed import ANE, PlacedOperation, SwitchingCosts, device_of
+from miltext.diagnostics import codes, refusing
+from miltext.dumps.placed import ANE, DEVICES, PlacedOperation, SwitchingCosts, device_of
 from miltext.dumps.texts import is_dump, read_dump
 from miltext.files.contents import decode
+from miltext.files.refusals import refusal
 from miltext.placement.plans import read_plan
 
 if TYPE_CHECKING:
@@ -23,15 +26,15 @@ class Segment(NamedTuple):
     """A run of consecutive operations of a function on one backend, without conversions.
 
     `time` is the sum of their estimates in milliseconds, None if one is unknown; `start` is the cost of its begin, and
-    `switch` that of the change from the segment before it.
+    `switch` that of the change from the segment before it, None if the function states no costs.
     """
 
     function: str
     backend: str | None
     run: Sequence[PlacedOperation]
     time: float | None
-    start: float
-    switch: float
+    start: float | None
+    switch: float | None
 
     @property
     def first(self) -> str:
@@ -45,12 +48,16 @@ class Segment(NamedTuple):
 
 
 class TypeCount(NamedTuple):
-    """The operations of a type: how many, on which devices, how many of them the Neural Engine takes, and the time."""
+    """The operations of a type: how many, on which devices, and the time.
+
+    The Neural Engine takes `taken` of the `judged` operations, about which the source states anything.
+    """
 
     type: str
     number: int
     devices: Mapping[str, int]
     taken: int
+    judged: int
     time: float | None
 
 
@@ -68,6 +75,12 @@ class Placement:
         """The operations of the model, without the conversions of the runtime."""
         return [each for each in self.placed if not each.is_conversion]
 
+    @property
+    def strange(self) -> list[str]:
+        """The backends whose device is not known, each once, in the order of their operations."""
+        named = [each for operation in self.own for each in (operation.backend, *operation.supported) if each]
+        return [each for each in dict.fromkeys(named) if each not in DEVICES]
+
     def segments(self) -> list[Segment]:
         """Return the segments of all functions."""
         found: list[Segment] = []
@@ -78,22 +91,20 @@ class Placement:
             found.append(Segment(function, backend, run, added(run), start, switch))
         return found
 
-    def _begin(self, function: str, before: str | None, backend: str | None) -> tuple[float, float]:
+    def _begin(self, function: str, before: str | None, backend: str | None) -> tuple[float | None, float | None]:
         """Return the costs of the begin of a segment after the one on the backend `before`."""
         costs = self.costs.get(function)
         if costs is None or backend is None:
-            return 0.0, 0.0
+            return None, None
         return costs.start.get(backend, 0.0), costs.switch.get((before or backend, backend), 0.0)
 
     def total(self) -> float | None:
         """Return the estimated milliseconds of all, with the costs of segments; None if an estimate is unknown."""
-        segments = self.segments()
-        times = [each.time for each in segments]
-        known = [each for each in times if each is not None]
-        if not self.costs or len(known) < len(times):
+        parts = [part for each in self.segments() for part in (each.time, each.start, each.switch)]
+        known = [each for each in parts if each is not None]
+        if not self.costs or len(known) < len(parts):
             return None
-        ends = sum(self._end(name) for name in self.costs)
-        return sum(known) + sum(each.start + each.switch for each in segments) + ends
+        return sum(known) + sum(self._end(name) for name in self.costs)
 
     def _end(self, function: str) -> float:
         """Return the cost of the end of a function, whose outputs leave the Neural Engine."""
@@ -129,14 +140,17 @@ def end_cost(backend: str | None, costs: SwitchingCosts) -> float:
     return min((cost for (before, _), cost in costs.switch.items() if before == backend), default=0.0)
 
 
-def takes(operation: PlacedOperation) -> bool:
-    """Return whether the Neural Engine takes an operation."""
-    return any(device_of(each) == device_of(ANE) for each in operation.supported)
+def takes(operation: PlacedOperation) -> bool | None:
+    """Return whether the Neural Engine takes an operation; None if the source states nothing about it."""
+    if operation.device == device_of(ANE) or any(device_of(each) == device_of(ANE) for each in operation.supported):
+        return True
+    return False if operation.supported or operation.reason else None
 
 
 def _type_count(type: str, group: list[PlacedOperation]) -> TypeCount:
     devices = Counter(each.device or "none" for each in group)
-    return TypeCount(type, len(group), dict(sorted(devices.items())), sum(map(takes, group)), added(group))
+    judged = [each for each in map(takes, group) if each is not None]
+    return TypeCount(type, len(group), dict(sorted(devices.items())), sum(judged), len(judged), added(group))
 
 
 def read_placement(data: bytes, name: str) -> Placement | None:
@@ -144,9 +158,13 @@ def read_placement(data: bytes, name: str) -> Placement | None:
 
     Raise ParseError for a broken dump, and ModelError (MIL890) for a broken plan.
     """
-    if b"\0" in data:
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # as spreadsheets and shells of Windows write
+        with refusing(lambda failure: refusal(codes.UNREADABLE_PLAN, f"no UTF-16 text: {failure}", name)):
+            text = data.decode("utf-16")
+    elif b"\0" in data:
         return None
-    text = decode(data, name)
+    else:
+        text = decode(data, name).removeprefix("\ufeff")
     if is_dump(text):
         dump = read_dump(text, name)
         return Placement(name, DUMP, dump.placed, dump.costs)

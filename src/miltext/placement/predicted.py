@@ -30,6 +30,11 @@ CPU = ("bnns", "classic_cpu")
 
 MOST_TYPES = 6
 
+MOST_OPERATIONS = 50
+"""The most operations that a report lists one by one; it sums up those of a larger model, for one screen."""
+
+MOST_SUMS = 40
+
 
 class Prediction(NamedTuple):
     """The answers of a profile about a Program, and the choices by function, None where an estimate is unknown.
@@ -65,27 +70,54 @@ def predict(program: Program, profile: str) -> Prediction:
 
 
 def prediction_lines(prediction: Prediction) -> Iterator[str]:
-    """Yield the lines of a prediction: operations, runs of equal answers, the counts, and the segmenter's choice."""
-    heading, *lines = table(
-        [(each.name, each.type, each.answer) for each in prediction.answers], ("operation", "type", "Neural Engine")
-    )
-    yield heading
-    for line, each in zip(lines, prediction.answers, strict=True):
-        yield line
-        if each.answer == REFUSED:
-            yield f"    ane: {each.message}"
-            yield f"    way out: {each.fix}"
+    """Yield the lines of a prediction: the sums by type and reason, each operation of a small model, and the choice."""
+    yield from _sums(prediction)
     yield ""
-    rows = [
-        (function, answer, str(len(run)), f"{run[0].name} .. {run[-1].name}")
-        for function, answer, run in runs(prediction)
-    ]
-    yield from table(rows, ("run in", "answer", "operations", "from .. to"))
-    yield ""
+    if len(prediction.answers) <= MOST_OPERATIONS:
+        yield from _operations(prediction)
+        yield ""
     counts = tallies(prediction.answers)
     named = ", ".join(f"{counts[each]} {each}" for each in (SUPPORTED, REFUSED, UNKNOWN))
     yield f"{tally(len(prediction.answers), 'operation')} on {known_system(prediction.profile)}: {named}"
     yield from (_choice(function, prediction) for function in prediction.chosen)
+    if len(prediction.answers) > MOST_OPERATIONS:
+        yield "each operation is in the JSON of this report, and in the printed text with its placement"
+
+
+def _sums(prediction: Prediction) -> Iterator[str]:
+    """Yield a table of answers by type and reason: refusals first, and the most frequent first."""
+    counts = Counter((each.answer, each.type, _reason(each)) for each in prediction.answers)
+    order = {REFUSED: 0, UNKNOWN: 1, SUPPORTED: 2}
+    listed = sorted(counts.items(), key=lambda pair: (order[pair[0][0]], -pair[1], pair[0]))
+    rows = [(answer, str(count), operation, reason) for (answer, operation, reason), count in listed]
+    lines = table(rows[:MOST_SUMS], ("answer", "count", "type", "reason"))
+    yield from (line.rstrip() for line in lines)
+    if more := rows[MOST_SUMS:]:
+        yield f"and {tally(len(more), 'more line')}, of {tally(sum(int(row[1]) for row in more), 'operation')}"
+
+
+def _reason(answer: Answer) -> str:
+    """Return the reason of an answer, equal for all operations of a rule: Apple's words keep their braces."""
+    return answer.rule.message if answer.rule is not None else answer.message
+
+
+def _operations(prediction: Prediction) -> Iterator[str]:
+    """Yield the tables of operations and of runs of equal answers."""
+    inside = len(prediction.chosen) > 1
+    rows = [
+        (*([each.function] if inside else []), each.name, each.type, each.answer, each.message)
+        for each in prediction.answers
+    ]
+    first = ("in", "operation") if inside else ("operation",)
+    yield from (line.rstrip() for line in table(rows, (*first, "type", "Neural Engine", "reason")))
+    ways = dict.fromkeys((each.type, each.fix) for each in prediction.answers if each.fix)
+    yield from (f"    way out for {name}: {fix}" for name, fix in ways)
+    yield ""
+    listed = [
+        (function, answer, str(len(run)), f"{run[0].name} .. {run[-1].name}")
+        for function, answer, run in runs(prediction)
+    ]
+    yield from table(listed, ("run in", "answer", "operations", "from .. to"))
 
 
 def runs(prediction: Prediction) -> list[tuple[str, str, list[Answer]]]:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.dumps.placed import CONVERSIONS
 from miltext.files.refusals import refusal
 from miltext.ir.graph import Graph
 from miltext.placement.features import features_of
-from miltext.placement.rules import REFUSED, UNKNOWN, answering, profiles, rules
+from miltext.placement.rules import REFUSED, UNKNOWN, answering, profiles, reason_of_unknown, rules
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ _BRACES = re.compile(r"\{(\w+)\}")
 
 
 class Answer(NamedTuple):
-    """The answer about an operation: `supported`, `not supported` with Apple's message, or `unknown`, without a row."""
+    """The answer about an operation: `supported`; `not supported`, with Apple's message; or `unknown`, without a row,
+    with what is not measured as `message`.
+    """
 
     function: str
     name: str
@@ -42,15 +45,16 @@ def answers(program: Program, profile: str) -> list[Answer]:
     """Return the answers about the operations of a Program, without constants. Raise ModelError (MIL891)."""
     own = rules()[known_profile(profile)]
     found = []
-    cache: dict[tuple[object, ...], Rule | None] = {}
+    cache: dict[tuple[object, ...], tuple[Rule | None, str]] = {}
     for path, op in Graph(program).operations().items():
-        if op.is_constant:
+        if op.is_constant or op.type in CONVERSIONS:
             continue
         features = features_of(op)
         key = (op.type, *sorted(features.items()))
         if key not in cache:
-            cache[key] = answering(features, op.type, own)
-        found.append(_answer(path, op, cache[key]))
+            rule = answering(features, op.type, own)
+            cache[key] = rule, "" if rule is not None else reason_of_unknown(features, op.type, own)
+        found.append(_answer(path, op, *cache[key]))
     return found
 
 
@@ -62,10 +66,10 @@ def known_profile(name: str) -> str:
     raise refusal(codes.UNKNOWN_PROFILE, f"there is no profile `{name}`{did_you_mean(near)}")
 
 
-def _answer(path: Path, op: Op, rule: Rule | None) -> Answer:
+def _answer(path: Path, op: Op, rule: Rule | None, unknown: str) -> Answer:
     name = op.outputs[0].name if op.outputs else op.type
     if rule is None:
-        return Answer(str(path[1]), name, op.type, path, UNKNOWN, "", "", None)
+        return Answer(str(path[1]), name, op.type, path, UNKNOWN, unknown, "", None)
     message = message_of(rule, words_of(op)) if rule.answer == REFUSED else ""
     return Answer(str(path[1]), name, op.type, path, rule.answer, message, rule.fix, rule)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics.wording import table, tally
-from miltext.dumps.placed import ANE
-from miltext.placement.segmenting import choices
+from miltext.dumps.placed import ANE, device_of
+from miltext.placement.placements import PLAN, functions_of
+from miltext.placement.segmenting import STEP, choices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,9 +36,11 @@ def placement_lines(placement: Placement) -> Iterator[str]:
 
 def _operations(placement: Placement) -> list[str]:
     """Return the table of operations; a reason has its own line under the operation."""
-    is_plan = not placement.costs
+    is_plan = placement.kind == PLAN
+    inside = len([*functions_of(placement)]) > 1
     rows = [
         (
+            *([each.function] if inside else []),
             each.name or UNKNOWN,
             each.type,
             each.backend or UNKNOWN,
@@ -47,7 +50,8 @@ def _operations(placement: Placement) -> list[str]:
         for each in placement.own
     ]
     last = "supported" if is_plan else "other estimates"
-    heading, *lines = table(rows, ("operation", "type", "backend", "share" if is_plan else "ms", last))
+    first = ("in", "operation") if inside else ("operation",)
+    heading, *lines = table(rows, (*first, "type", "backend", "share" if is_plan else "ms", last))
     shown = [heading]
     for line, each in zip(lines, placement.own, strict=True):
         shown += [line, *(f"    {backend}: {reason}" for backend, reason in sorted(each.reasons.items()))]
@@ -70,7 +74,7 @@ def _segments(placement: Placement) -> list[str]:
             each.backend or UNKNOWN,
             str(len(each.run)),
             ms(each.time),
-            ms(each.start + each.switch) if placement.costs else UNKNOWN,
+            UNKNOWN if each.start is None or each.switch is None else ms(each.start + each.switch),
             f"{each.first} .. {each.last}" if len(each.run) > 1 else each.first,
         )
         for each in placement.segments()
@@ -79,23 +83,27 @@ def _segments(placement: Placement) -> list[str]:
 
 
 def _types(placement: Placement) -> list[str]:
-    rows = [
-        (each.type, str(each.number), _on(each.devices), f"{each.taken} of {each.number}", ms(each.time))
-        for each in placement.types()
-    ]
+    rows = [(each.type, str(each.number), _on(each.devices), _taken(each), ms(each.time)) for each in placement.types()]
     return table(rows, ("type", "count", "on", "the Neural Engine takes", "ms"))
 
 
+def _taken(counted: TypeCount) -> str:
+    """Return how many operations the Neural Engine takes, of those about which something is stated."""
+    return f"{counted.taken} of {counted.judged}" if counted.judged else UNKNOWN
+
+
 def _sums(placement: Placement) -> Iterator[str]:
-    taken = sum(each.taken for each in placement.types())
+    types = placement.types()
+    taken = f", which takes {sum(each.taken for each in types)}" if any(each.judged for each in types) else ""
     engine = placement.devices().get("ANE", 0)
     total = placement.total()
     whole = "" if total is None else f", estimated {ms(total)} ms with the costs of segments"
     counts = f"{tally(len(placement.own), 'operation')} in {tally(len(placement.segments()), 'segment')}"
-    yield f"{counts}: {engine} on the Neural Engine, which takes {taken}{whole}"
+    yield f"{counts}: {engine} on the Neural Engine{taken}{whole}"
     for function, choice in choices(placement).items():
         said = "the same devices" if choice.agrees() else f"other devices, for {ms(choice.cost)} ms"
-        yield f"{function}: the cheapest way by these estimates has {said}"
+        costs = "" if function in placement.costs else f", with {STEP} ms for each begin and change"
+        yield f"{function}: the cheapest way by these estimates{costs} has {said}"
 
 
 def ms(time: float | None) -> str:
@@ -138,11 +146,18 @@ def _moved(moved: Moved) -> Iterator[str]:
     if moved.old.time is not None or moved.new.time is not None:
         yield f"    {ms(moved.old.time)} -> {ms(moved.new.time)} ms"
     for backend in sorted({*moved.old.reasons, *moved.new.reasons}):
-        old, new = moved.old.reasons.get(backend), moved.new.reasons.get(backend)
-        if old != new:
-            yield f"    {backend}: {old or 'supported'} -> {new or 'supported'}"
-        elif new:
-            yield f"    {backend}: {new}"
+        old, new = _standing(moved.old, backend), _standing(moved.new, backend)
+        yield f"    {backend}: {old} -> {new}" if old != new else f"    {backend}: {new}"
+
+
+def _standing(operation: PlacedOperation, backend: str) -> str:
+    """Return what is known of an operation on a backend: the reason against it, or that it is supported."""
+    if reason := operation.reasons.get(backend):
+        return reason
+    if not operation.supported:
+        return "nothing is stated"
+    devices = {*operation.supported, *map(device_of, operation.supported)}
+    return "supported" if devices & {backend, device_of(backend)} else "not supported, without a reason"
 
 
 def _called(operation: PlacedOperation) -> str:
@@ -159,7 +174,9 @@ def _spelled(operation: PlacedOperation, field: str) -> str:
 def _paid(difference: PlacementDifference) -> str:
     old, new = difference.old, difference.new
     segments = f"{len(old.segments())} -> {len(new.segments())} segments"
-    counts = f"{len(difference.moved)} of {len(new.placed)} operations moved"
+    conversions = sum(each.new.is_conversion for each in difference.moved)
+    counts = f"{len(difference.moved) - conversions} of {tally(len(new.own), 'operation')} moved"
+    counts += f", and {tally(conversions, 'conversion')}" if conversions else ""
     if difference.paid is None:
         return f"{counts}; {segments}"
     return f"{counts}; {segments}; estimated {ms(old.total())} -> {ms(new.total())} ms ({difference.paid:+.5g})"
@@ -212,7 +229,13 @@ def _segment_record(segment: Segment) -> Record:
 
 def _type_record(counted: TypeCount) -> Record:
     devices = dict(counted.devices)
-    return {"type": counted.type, "count": counted.number, "devices": devices, ANE: counted.taken, "ms": counted.time}
+    return {
+        "type": counted.type,
+        "count": counted.number,
+        "devices": devices,
+        ANE: counted.taken if counted.judged else None,
+        "ms": counted.time,
+    }
 
 
 def difference_record(difference: PlacementDifference) -> Record:

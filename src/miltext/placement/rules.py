@@ -61,22 +61,36 @@ class Rule(NamedTuple):
 
     def fits(self, features: Features) -> bool:
         """Return whether the condition holds, and all of its features are known."""
-        return all(atom(features) for atom in conditions(self.when))
+        return all(atom.holds(features) for atom in conditions(self.when))
+
+    def failing(self, features: Features) -> list[Atom]:
+        """Return the parts of the condition that do not hold."""
+        return [atom for atom in conditions(self.when) if not atom.holds(features)]
+
+
+class Atom(NamedTuple):
+    """A part of a condition: its text, the feature that it is about, and whether it `holds`."""
+
+    text: str
+    name: str
+    holds: Condition
 
 
 @cache
-def conditions(when: str) -> Sequence[Condition]:
-    """Return the atoms of a condition as functions of features. Raise ValueError for an unreadable one."""
+def conditions(when: str) -> Sequence[Atom]:
+    """Return the atoms of a condition. Raise ValueError for an unreadable one."""
     return [_condition(atom.strip()) for atom in when.split(";") if atom.strip()]
 
 
-def _condition(atom: str) -> Condition:
+def _condition(atom: str) -> Atom:
     found = _ATOM.fullmatch(atom)
     if found is None:
         raise ValueError(f"no condition: {atom!r}")
     name, words = found["name"], found["words"].split(", ")
     holds = _relation(name, found["relation"], words)
-    return (lambda features: name not in features or holds(features)) if found["optional"] else holds
+    if found["optional"]:
+        return Atom(atom, name, lambda features: name not in features or holds(features))
+    return Atom(atom, name, holds)
 
 
 def _relation(name: str, relation: str, words: Sequence[str]) -> Condition:
@@ -96,7 +110,7 @@ def _relation(name: str, relation: str, words: Sequence[str]) -> Condition:
 
 def _spellings(word: str) -> Iterable[Word]:
     """Return a word as it is, and as a number if it is one."""
-    return (word, int(word)) if re.fullmatch("-?[0-9]+", word) else (word,)
+    return (word, float(word)) if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", word) else (word,)
 
 
 def _number(word: Word) -> float:
@@ -146,3 +160,23 @@ def answering(features: Features, operation: str, own: Mapping[str, Sequence[Rul
     rows = [*own.get(operation, ()), *own.get(ANY, ())]
     refused = [row for row in rows if row.answer == REFUSED]
     return next((row for row in [*refused, *rows] if row.fits(features)), None)
+
+
+def reason_of_unknown(features: Features, operation: str, own: Mapping[str, Sequence[Rule]]) -> str:
+    """Return why no row answers: what the nearest row of a supported operation was measured with."""
+    rows = [row for row in own.get(operation, ()) if row.answer == SUPPORTED]
+    if not rows:
+        return "no operation of this type was measured as supported, and no refusal fits"
+    nearest = min((row.failing(features) for row in rows), key=len)
+    return "; ".join(_unmeasured(atom, features) for atom in nearest)
+
+
+def _unmeasured(atom: Atom, features: Features) -> str:
+    """Return what is not measured: `groups <= 64 was measured, not 128`."""
+    if atom.name not in features:
+        return f"{atom.text} was measured, and {atom.name} is not known here"
+    words = atom.text.split(" ", 2)[2].split(", ")
+    here = sorted(map(str, features[atom.name]))
+    if atom.name == "parameters" and (more := [word for word in here if word not in words]):
+        return f"not measured with {', '.join(more)}"
+    return f"{atom.text} was measured, not {', '.join(here) or 'nothing'}"

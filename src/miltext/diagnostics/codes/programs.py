@@ -381,6 +381,13 @@ UNKNOWN_ON_ENGINE = code(
     "dump the model on a device, and read the dump with `miltext placement`",
 )
 
+UNKNOWN_DEVICE = code(
+    "MIL895",
+    "device that is not known",
+    WARNING,
+    "name the device as Core ML does: CPU, GPU or Neural Engine",
+)
+
 # ---- internal errors
 
 INTERNAL_ERROR = code("MIL900", "internal error", ERROR, "please report it, with the text if that can be shared")
