@@ -9,10 +9,10 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -115,6 +115,14 @@ settings.load_profile(PROFILE)
 
 dear = settings(max_examples=40) if PROFILE == "usual" else settings()
 """For laws of programs that take long to make: usually fewer of them, as each has much in it. `thorough` has all."""
+
+
+T = TypeVar("T")
+
+
+def thinned(alike: Sequence[T], turn: int, step: int) -> Sequence[T]:
+    """Every so manieth of cases that are near duplicates, other ones at each turn. `thorough` has all."""
+    return alike if PROFILE == "thorough" else alike[turn % step :: step]
 
 
 def corpus_files(*patterns: str) -> list[Any]:

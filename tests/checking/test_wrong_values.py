@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from checking.test_inference_rules import BOXES, EXAMPLES, X
 from click.testing import CliRunner
+from conftest import thinned
 
 import miltext
 from miltext.checking.drafts import draft_types
@@ -94,9 +95,13 @@ def examples() -> dict[str, list[dict[str, Any]]]:
 
 
 def wrong_values(op_type: str, known: Signature, draft: bool) -> Iterator[str]:
-    """Texts in which each parameter of the operation is given each of WRONG, in place of what is right or besides."""
-    for right in examples()[op_type]:
-        for name in known.parameters:
+    """Texts in which each parameter of the operation is given each of WRONG, in place of what is right or besides.
+
+    Parameters take turns at the examples of what is right.
+    """
+    rights = examples()[op_type]
+    for turn, name in enumerate(known.parameters):
+        for right in thinned(rights, turn, len(rights)):
             sites = Sites()
             operands = {key: sites.operand(given) for key, given in right.items() if given is not None}
             for dtype, literals in WRONG.items():

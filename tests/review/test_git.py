@@ -170,8 +170,11 @@ def moving(repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs scripts of sh")
-@pytest.mark.parametrize("misfortune", MISFORTUNES)
-@pytest.mark.parametrize("scope", [(), ("--global",)], ids=["local", "global"])
+@pytest.mark.parametrize(
+    ("scope", "misfortune"),
+    [((), misfortune) for misfortune in MISFORTUNES] + [(("--global",), gone)],  # a scope is but where git has settings
+    ids=[*(f"local-{misfortune.__name__}" for misfortune in MISFORTUNES), "global-gone"],
+)
 def test_git_continues_where_miltext_is_removed(
     repository: Repository, moving: Path, scope: tuple[str, ...], misfortune: Callable[[Path], None]
 ) -> None:
