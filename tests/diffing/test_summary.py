@@ -10,8 +10,8 @@ from support.pipelines import of_text
 
 import miltext
 from miltext.containers.spec import SpecModel
-from miltext.diffing.folding import spread
 from miltext.diffing.one_line import one_line
+from miltext.scopes.families import spread
 
 IMAGE = """program(1.3)
 {{

@@ -11,10 +11,10 @@ import re
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from miltext.diffing.folding import family
 from miltext.diffing.structure import ChangedOperation, MovedOperations, RemovedOperation
 from miltext.ir.parts import literal_of
 from miltext.schema.wire import wire_of
+from miltext.scopes.families import family
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from miltext.diffing.partners import partners_of
-from miltext.diffing.scoping import function_scopes
 from miltext.diffing.structure import AddedOperation, ChangedOperation, MovedOperations
 from miltext.diffing.telling import counted_operation, operation_name, shown_renames
 from miltext.diffing.weight_sizes import WeightHolders
 from miltext.ir.functions import Function
 from miltext.pairing.keyed import label
+from miltext.scopes.scopes import function_scopes
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
         Rename,
         WeightChange,
     )
-    from miltext.diffing.weight_sizes import WeightExtent
     from miltext.ir.parts import Op
     from miltext.pairing.pairing import PairedFunction
+    from miltext.scopes.weight_extents import WeightExtent
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import text_width, visible
-from miltext.diffing.folding import family, spread
 from miltext.diffing.numbers import verdict_words
 from miltext.diffing.scope_stats import NUMBERS, ScopeStat, added_up
 from miltext.diffing.telling import count_line, counts, in_bytes, model_title, signed_bytes
 from miltext.diffing.text import COLORS
+from miltext.scopes.families import family, spread, stem
 
 if TYPE_CHECKING:
     from miltext.diffing.difference import Difference
@@ -105,7 +105,7 @@ def _folded(scopes: Sequence[ScopeStat]) -> Iterator[StatRow]:
         if len(group) < FEWEST_REPEATS:
             scope = labels[0]
         elif sum(key[0] == family(labels[0]) for key in groups) == 1:
-            scope = f"{_stem(labels[0])} {TIMES}{len(group)}"
+            scope = f"{stem(labels[0])} {TIMES}{len(group)}"
         else:
             scope = f"{spread(labels)} {TIMES}{len(group)}"
         yield StatRow("/".join(filter(None, (group[0].function, scope))), numbers)
@@ -113,12 +113,6 @@ def _folded(scopes: Sequence[ScopeStat]) -> Iterator[StatRow]:
 
 def _key(row: ScopeStat) -> tuple[object, ...]:
     return (family(row.scope), *(getattr(row, name) for name in NUMBERS))
-
-
-def _stem(scope: str) -> str:
-    """Return the name of a family: `encoder_layers` of `encoder_layers_0`, `h_*_attn` of `h_0_attn`."""
-    found = family(scope)
-    return found.rstrip("#_.@/") or scope if found.endswith("#") else found.replace("#", "*")
 
 
 # ---- the table

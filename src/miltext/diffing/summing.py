@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics.wording import tally
 from miltext.diffing.entries import SIGNS, ReportEntry
-from miltext.diffing.folding import family, spread
+from miltext.scopes.families import family, spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

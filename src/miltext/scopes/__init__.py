@@ -1,0 +1,1 @@
+"""The scopes of operations, and the weights in them."""
