@@ -53,6 +53,7 @@ FAILING = {
     "sidecar": ["b.mil"],
     "weights": ["b.mil"],
     "info": ["b.mil"],
+    "size": ["b.mil"],
     "locate": ["b.mil", "99"],
     "run": ["b.mil", "--random"],
     "compare": ["b.mil", "b.mil"],

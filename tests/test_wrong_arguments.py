@@ -59,6 +59,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "rewrite": {"source": TEXT, "rules": "softmax", "output": ...},
     "rule": {"source": "this test"},
     "run": {"model": TEXT, "inputs": X},
+    "size": {"source": TEXT},
     "strict_findings": {"text": TEXT},
     "to_draft": {"program": TEXT},
     "to_text": {"program": TEXT},

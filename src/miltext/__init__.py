@@ -11,6 +11,7 @@
     toml = miltext.describe(model)       # its description, metadata and labels, as text
     miltext.rename(model, "x", "image", path)  # a renamed value; `expose` and `reshape` edit models, too
     arrays = miltext.weights(model)      # its weights by name: numpy arrays, and facts about them
+    largest = miltext.size(model).weights[0]  # the bytes of its weights by scope, operation and weight
     done = miltext.convert_weights(model, "fp16", path)  # converted types and weights, and the losses
     outputs = miltext.run(model, {"x": x})  # its outputs, computed in numpy
     patched = miltext.apply(miltext.diff(a, b), a)  # b, by the entries of the difference
@@ -95,6 +96,8 @@ if TYPE_CHECKING:
     from miltext.rewriting.results import Rewriting as Rewriting
     from miltext.rewriting.rewriting import RewriteOptions as RewriteOptions
     from miltext.rewriting.rewriting import rewrite as rewrite
+    from miltext.sizing.sizes import ModelSize as ModelSize
+    from miltext.sizing.sizes import size as size
     from miltext.syntax.tables import lark_parser as lark_parser
 
 _HOMES = {
@@ -135,6 +138,7 @@ _HOMES = {
     "rewriting.passes": ("RuleSite", "rule"),
     "rewriting.results": ("Rewriting",),
     "rewriting.rewriting": ("RewriteOptions", "rewrite"),
+    "sizing.sizes": ("ModelSize", "size"),
     "syntax.tables": ("lark_parser",),
 }
 _HOME = {name: f"miltext.{module}" for module, names in _HOMES.items() for name in names}

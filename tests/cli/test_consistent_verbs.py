@@ -44,6 +44,7 @@ READERS = {
     "rewrite": ("rewrite", "softmax", "{}", "-o", "New.mlpackage"),
     "run": ("run", "{}", "--random", "1"),
     "sidecar": ("sidecar", "{}"),
+    "size": ("size", "{}"),
     "weights": ("weights", "{}"),
 }
 """How each verb is called that reads a model."""

@@ -17,6 +17,7 @@ GROUPS = {
         "print": "Print a model's program as MIL text.",
         "info": "Summarize a model.",
         "weights": "List a model's weights, or save them as .npy files.",
+        "size": "Show where the bytes of a model are, and what grew.",
         "describe": "Show a model's description as TOML.",
         "locate": "Show the operation at a line of model.mil.",
         "find": "Find patterns of operations in models.",

@@ -201,6 +201,7 @@ WORDS: dict[str, Source] = {
     # other files
     **dict.fromkeys(("config", "description"), files(".toml")),
     **dict.fromkeys(("archive", "state", "state_out", "against"), files(".npz")),
+    "size against": files(*MODELS),
     "weights": files(*BUILT, ".bin"),
     **dict.fromkeys(("run weights", "compare weights"), FOLDERS),
     "run samples": ANY,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from miltext.ir.parts import Value
+from miltext.ir.parts import Op, Value
 from miltext.schema.dtypes import packed_size
 from miltext.schema.tensors import tensor_form
 from miltext.schema.walk import is_compressed
@@ -13,7 +13,6 @@ from miltext.schema.walk import is_compressed
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
 
-    from miltext.ir.parts import Op
     from miltext.pairing.keyed import KeyedGraph
     from miltext.schema import proto
 
@@ -37,6 +36,11 @@ class WeightExtent(NamedTuple):
 
 Holders: TypeAlias = "dict[Op, dict[Hashable, WeightExtent]]"
 """The stored tensors of each weight, each with an identity, by the operation that it belongs to."""
+
+
+def is_literal(identity: Hashable) -> bool:
+    """Return whether the identity of a tensor is that of a literal: an operation and a parameter."""
+    return isinstance(identity, tuple) and isinstance(identity[0], Op)
 
 
 def placed(held: Holders) -> dict[Op, WeightExtent]:

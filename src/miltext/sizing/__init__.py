@@ -1,0 +1,1 @@
+"""Sizes of models: bytes by scope, by operation and by weight, and their growth."""

@@ -1,0 +1,246 @@
+"""The sizes of a model, and their growth, as text for people and as records for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.diagnostics.wording import table, tally
+from miltext.diffing.telling import in_bytes, signed_bytes
+from miltext.scopes.families import family, spread
+
+if TYPE_CHECKING:
+    from miltext.diagnostics.dynamic import Record
+    from miltext.sizing.growth import Growth, ScopeGrowth, WeightGrowth
+    from miltext.sizing.sizes import FileBytes, ModelSize, ScopeBytes, WeightBytes
+
+MOST = 10
+"""The most rows of a table, unless more are requested."""
+
+TIMES = "\N{MULTIPLICATION SIGN}"
+"""The sign before the number of scopes or weights of a row."""
+
+ELSEWHERE = "(no scope)"
+"""The name of the row for operations without a scope."""
+
+
+class SizeRow(NamedTuple):
+    """A row of a table: its name, its bytes, and the cells between."""
+
+    name: str
+    bytes: int
+    cells: tuple[str, ...] = ()
+
+
+def size_lines(size: ModelSize, most: int | None = MOST) -> Iterator[str]:
+    """Yield the lines of the report: the sum, the tables of scopes, operations and weights, and the files.
+
+    A table has `most` rows, None for all, and a row for the rest.
+    """
+    total = size.bytes
+    in_program = total - sum(each.stored for each in size.weights)
+    beside = f", of them {in_bytes(in_program)} in the program itself" if in_program else ""
+    counted = f"{size.parameters:,} parameters in {tally(len(size.weights), 'weight')}"
+    yield f"{in_bytes(total)} of weights: {counted}{beside}"
+    for headings, rows in _tables(size):
+        if rows:
+            yield ""
+            yield from _shown(rows, headings, total, most)
+    yield from ([""] if size.files else [])
+    yield from map(_file_line, size.files)
+    yield from (f"note: {each}" for each in size.notes)
+
+
+def _tables(size: ModelSize) -> Iterator[tuple[Sequence[str], list[SizeRow]]]:
+    scopes = [*_scope_rows(size.scopes)]
+    yield ("scope", "parameters", "operations"), sorted(scopes, key=lambda row: -row.bytes)
+    rows = [SizeRow(each.operation, each.bytes, (f"{each.parameters:,}", f"{each.weights:,}")) for each in size.types]
+    yield ("used by", "parameters", "weights"), rows
+    yield ("weight", "form", "used by"), [*_weight_rows(size.weights)]
+
+
+def _shown(rows: Sequence[SizeRow], headings: Sequence[str], total: int, most: int | None) -> list[str]:
+    """Return the lines of a table, with the sum of the rows that it leaves out."""
+    shown, left = rows[:most], rows[len(rows[:most]) :]
+    name, *cells = headings
+    lines = [(in_bytes(row.bytes), _share(row.bytes, total), *row.cells, row.name) for row in shown]
+    if left:
+        rest = sum(row.bytes for row in left)
+        empty = [""] * (len(headings) - 1)
+        lines.append(
+            (in_bytes(rest), _share(rest, total), *empty, f"{len(left)} more: a limit of {len(rows)} lists them")
+        )
+    return table(lines, ("bytes", "share", *cells, name))
+
+
+def _share(size: int, total: int) -> str:
+    return f"{100 * size / total:.1f} %" if total else "-"
+
+
+def _scope_rows(scopes: Sequence[ScopeBytes]) -> Iterator[SizeRow]:
+    """Yield a row for each family of scopes."""
+    groups: dict[tuple[str, str, str], list[ScopeBytes]] = {}
+    for each in scopes:
+        groups.setdefault((each.model, each.function, family(each.scope)), []).append(each)
+    for (model, function, _), group in groups.items():
+        size = sum(each.bytes for each in group)
+        name = _scope_name(model, function, [each.scope for each in group])
+        counts = f"{sum(each.parameters for each in group):,}", f"{sum(each.operation_count for each in group):,}"
+        yield SizeRow(name, size, counts)
+
+
+def _scope_name(model: str, function: str, labels: Sequence[str]) -> str:
+    """Return the name of a family of scopes in a function."""
+    scope = f"{spread(labels)} {TIMES}{len(labels)}" if len(labels) > 1 else labels[0] or ELSEWHERE
+    return "/".join(filter(None, (model, function, scope)))
+
+
+def _weight_rows(weights: Sequence[WeightBytes]) -> Iterator[SizeRow]:
+    """Yield a row for the weights of one form and shape whose names differ in their first number, largest sum first."""
+    groups: dict[tuple[object, ...], list[WeightBytes]] = {}
+    for each in weights:
+        groups.setdefault((each.model, each.function, family(each.name), each.form, each.shape), []).append(each)
+    rows = []
+    for group in groups.values():
+        first = group[0]
+        form = f"{first.form} [{', '.join(map(str, first.shape))}]".strip() if first.form else "-"
+        names = sorted(each.name for each in group)
+        each_of = f" {TIMES}{len(group)}, {in_bytes(first.bytes)} each" if len(group) > 1 else ""
+        name = f"{family(first.name).replace('#', '*') if len(group) > 1 else names[0]}{each_of}"
+        rows.append(SizeRow(name, sum(each.bytes for each in group), (form, _users(first))))
+    return iter(sorted(rows, key=lambda row: -row.bytes))
+
+
+def _users(weight: WeightBytes) -> str:
+    """Return the operations that use a weight."""
+    if not weight.uses:
+        return "an output"
+    name, kind, _ = weight.uses[0]
+    more = len(weight.uses) - 1
+    return f"{kind} {name}{f' and {more} more' if more else ''}"
+
+
+def _file_line(file: FileBytes) -> str:
+    """Return the line of a weight file."""
+    records = f"{in_bytes(file.data)} in {tally(file.records, 'record')}"
+    if file.bytes is None:
+        return f"{file.path}: {records} by the program; {file.problem}"
+    unused = f", {in_bytes(file.unused)} unused" if file.unused else ""
+    layout = f", {in_bytes(file.layout)} of headers and padding" if file.layout >= 0 else ", and is cut"
+    return f"{file.path}: {in_bytes(file.bytes)}: {records}{layout}{unused}"
+
+
+# ---- growth
+
+
+def growth_lines(growth: Growth, most: int | None = MOST) -> Iterator[str]:
+    """Yield the lines of a growth: the sums, and the scopes and weights with other sizes, the largest change first."""
+    yield f"{_changed(growth.old_bytes, growth.new_bytes)} of weights, {growth.old} -> {growth.new}"
+    for heading, rows in (("scope", _grown_scopes(growth.scopes)), ("weight", _grown_weights(growth.weights))):
+        if rows:
+            yield ""
+            yield from _shown_growth(rows, heading, most)
+    yield from (f"note: {each}" for each in growth.notes)
+
+
+def _changed(old: int, new: int) -> str:
+    if old == new:
+        return f"no change: {in_bytes(new)}"
+    return f"{signed_bytes(new - old)}: {in_bytes(old)} -> {in_bytes(new)}"
+
+
+class GrowthRow(NamedTuple):
+    """A row of a growth: the sizes before and after, and the other cells; the last one names it."""
+
+    old: int
+    new: int
+    cells: tuple[str, ...]
+
+
+def _shown_growth(rows: Sequence[GrowthRow], heading: str, most: int | None) -> list[str]:
+    rows = sorted(rows, key=lambda row: -abs(row.new - row.old))
+    shown, left = rows[:most], rows[len(rows[:most]) :]
+    lines = [(signed_bytes(row.new - row.old), in_bytes(row.old), in_bytes(row.new), *row.cells) for row in shown]
+    headings = ("change", "was", "now", *(("form", "used by") if heading == "weight" else ()), heading)
+    if left:
+        rest = signed_bytes(sum(row.new - row.old for row in left))
+        lines.append((rest, *[""] * (len(headings) - 2), f"{len(left)} more: a limit of {len(rows)} lists them"))
+    return table(lines, headings)
+
+
+def _grown_scopes(scopes: Sequence[ScopeGrowth]) -> list[GrowthRow]:
+    """Return a row for each family of scopes."""
+    groups: dict[tuple[str, str, str], list[ScopeGrowth]] = {}
+    for each in scopes:
+        groups.setdefault((each.model, each.function, family(each.scope)), []).append(each)
+    return [
+        GrowthRow(
+            *(sum(each.old_bytes for each in group), sum(each.new_bytes for each in group)),
+            (_scope_name(model, function, [each.scope for each in group]),),
+        )
+        for (model, function, _), group in groups.items()
+    ]
+
+
+def _grown_weights(weights: Sequence[WeightGrowth]) -> list[GrowthRow]:
+    """Return a row for the weights whose forms are equal and whose names differ in their first number."""
+    groups: dict[tuple[object, ...], list[WeightGrowth]] = {}
+    for each in weights:
+        groups.setdefault((each.model, family(each.name), each.old_form, each.new_form), []).append(each)
+    found = []
+    for group in groups.values():
+        first = group[0]
+        forms = [form for form in dict.fromkeys((first.old_form, first.new_form)) if form]
+        name = f"{family(first.name).replace('#', '*')} {TIMES}{len(group)}" if len(group) > 1 else first.name
+        users = [f"{operation}.{parameter}" for operation, parameter in first.used_as]
+        user = f"{users[0]}{f' and {len(users) - 1} more' if users[1:] else ''}" if users else "-"
+        sizes = sum(each.old_bytes for each in group), sum(each.new_bytes for each in group)
+        found.append(GrowthRow(*sizes, (" -> ".join(forms), user, name)))
+    return found
+
+
+# ---- records
+
+
+def size_record(size: ModelSize) -> Record:
+    """Return the sizes as JSON has them."""
+    return {
+        "name": size.name,
+        "bytes": size.bytes,
+        "parameters": size.parameters,
+        "scopes": [_camel(each._asdict()) for each in size.scopes],
+        "types": [each._asdict() for each in size.types],
+        "weights": [{**each._asdict(), "uses": [_use(*use) for use in each.uses]} for each in size.weights],
+        "files": [{**each._asdict(), "layout": each.layout} for each in size.files],
+        "notes": [*size.notes],
+    }
+
+
+def _use(name: str, kind: str, parameter: str) -> dict[str, str]:
+    return {"operation": name, "type": kind, "parameter": parameter}
+
+
+def growth_record(growth: Growth) -> Record:
+    """Return a growth as JSON has it."""
+    return {
+        "old": growth.old,
+        "new": growth.new,
+        "oldBytes": growth.old_bytes,
+        "newBytes": growth.new_bytes,
+        "scopes": [_camel(each._asdict()) for each in growth.scopes],
+        "weights": [
+            {**_camel(each._asdict()), "usedAs": [list(use) for use in each.used_as]} for each in growth.weights
+        ],
+        "notes": [*growth.notes],
+    }
+
+
+def _camel(record: Record) -> Record:
+    names = {
+        "operation_count": "operationCount",
+        "old_bytes": "oldBytes",
+        "new_bytes": "newBytes",
+        "old_form": "oldForm",
+        "new_form": "newForm",
+    }
+    return {names.get(key, key): value for key, value in record.items() if key != "used_as"}
