@@ -15,6 +15,7 @@ from support.running import RUNNER
 import miltext
 from miltext.cli import command
 from miltext.sizing.growth import growth_between
+from miltext.sizing.report import size_lines
 from miltext.sizing.sizes import ModelSize
 
 WEIGHTS = Path("Data", "com.apple.CoreML", "weights", "weight.bin")
@@ -84,8 +85,9 @@ def test_sizes_of_layers(tmp_path: Path) -> None:
     assert (head.form, head.shape, head.bytes) == ("fp16", (16, 16), 512)
     assert [use[:2] for use in head.uses] == [("head_out", "linear"), ("again", "linear")]
     assert [(each.operation, each.weights) for each in size.types] == [("linear", 5)]
-    assert size.to_text(limit=1).count("more: a limit") >= 1
-    assert "\N{MULTIPLICATION SIGN}2, 512 B each" in size.to_text()
+    shown = run("size", tmp_path / "M.mlpackage", "--limit", 1).stdout
+    assert shown.count("more: a limit") == 2  # of scopes, and of weights
+    assert "\N{MULTIPLICATION SIGN}2, 512 B each" in run("size", tmp_path / "M.mlpackage").stdout
 
 
 def test_a_record_of_two_constants_counts_once(tmp_path: Path) -> None:
@@ -111,7 +113,7 @@ def test_a_program_alone_and_without_weights() -> None:
     for source in (text, miltext.parse(miltext.infer_draft(text))):
         size = miltext.size(source)
         assert (size.bytes, size.weights, size.types, size.files, size.notes) == (0, (), (), (), ())
-        assert size.to_text().startswith("0 B of weights: 0 parameters in 0 weights\n")
+        assert next(size_lines(size)) == "0 B of weights: 0 parameters in 0 weights"
 
 
 def test_a_missing_weight_file_is_a_note(tmp_path: Path) -> None:

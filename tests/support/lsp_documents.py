@@ -14,6 +14,7 @@ from pytest_lsp import LanguageClient
 from pytest_lsp.client import register_lsp_features
 
 import miltext
+from miltext.containers.sources import is_text
 from miltext.diagnostics import Diagnostic
 from miltext.lsp.positions import Positions
 
@@ -129,8 +130,9 @@ class OpenDocument:
         return self.client.versions
 
     def expected(self) -> list[tuple[Any, ...]]:
-        """What `miltext.check` says of the text, as `seen` shows it."""
-        return [self._shown(diagnostic) for diagnostic in miltext.check(self.text)]
+        """What `miltext.check` says of the text, as `seen` shows it; a string of one line without a block is a path."""
+        text = self.text if is_text(self.text) else f"{self.text}\n"
+        return [self._shown(diagnostic) for diagnostic in miltext.check(text)]
 
     def _shown(self, found: Diagnostic) -> tuple[Any, ...]:
         start, end = (found.span.start, found.span.end) if found.span else (0, 0)

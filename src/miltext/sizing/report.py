@@ -236,11 +236,10 @@ def growth_record(growth: Growth) -> Record:
 
 
 def _camel(record: Record) -> Record:
-    names = {
-        "operation_count": "operationCount",
-        "old_bytes": "oldBytes",
-        "new_bytes": "newBytes",
-        "old_form": "oldForm",
-        "new_form": "newForm",
-    }
-    return {names.get(key, key): value for key, value in record.items() if key != "used_as"}
+    """Return a record with the names of JSON's keys, and without the uses, which have another form there."""
+    return {_in_camel_case(key): value for key, value in record.items() if key != "used_as"}
+
+
+def _in_camel_case(name: str) -> str:
+    first, *others = name.split("_")
+    return "".join([first, *map(str.capitalize, others)])
