@@ -276,3 +276,17 @@ def test_classifiers_and_lists() -> None:
     casts = classes.replace('cast(cast(x, "fp16"), "fp32")', "identity(x)")
     found = proof(program(function(casts, "y, p", inputs="tensor<fp32, [1, 2]> x")), "identity")
     assert (found.inputs > 0, found.is_equal, [each.name for each in found.outputs]) == (True, True, ["y", "p"])
+
+
+@pytest.mark.parametrize("parts", [2, 3, 5, 16])
+def test_a_replacement_is_proven_for_a_size_that_the_program_takes(parts: int) -> None:
+    """Types of inner values follow from the sizes of the inputs, which are 2 at first."""
+    names = ", ".join(f"p{place}" for place in range(parts))
+    body = f"{names} = split(x, num_splits = {parts}, axis = 1); y = concat(({names}), 1);"
+    rules = rule(body, "x")
+    text = program(function(body.replace("y =", "z =") + " y = relu(z);", inputs="tensor<fp16, [2, ?]> x"))
+    made = miltext.rewrite(text, rules, verify=True)
+    assert made.replaced
+    assert made.verified == (parts != 5)  # no size that is tried is a multiple of 5
+    [found] = made.functions or []
+    assert bool(found.inputs) == (parts != 5)

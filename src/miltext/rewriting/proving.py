@@ -58,7 +58,11 @@ def prove(
     """
     proof = Proof()
     try:
-        old, new = (Evaluator(each, function) for each in (before, after))
+        old = Evaluator(before, function)
+    except MiltextError as failure:
+        return Proof(failure=failure.diagnostics[0].message, is_void=True)
+    try:
+        new = Evaluator(after, function)
         for given in drawer(old, old.inputs, domain).inputs():
             proof.given = given
             try:

@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 FUNCTION = "site"
 """The name of the function of a site."""
 
-OPEN = 2
-"""The size of a dimension that is not known."""
+SIZES = (2, 1, 3, 16, 64)
+"""The sizes of dimensions that are not known, tried in this order."""
 
 
-def site_program(site: AnySite, contents: ConstantContents) -> Program:
+def site_program(site: AnySite, contents: ConstantContents, size: int) -> Program:
     """Return a Program with the matched operations of a site, its free values as inputs, and its constants as literals.
 
-    Each output passes through an `identity`, so that the name of the output is not that of a replaced value.
+    Unknown dimensions of inputs have this size; other values keep their types, since sizes follow at run time. Each
+    output passes through an `identity`, so that the name of the output is not that of a replaced value.
     """
     assert site.root.block is not None, "a site is in a block"
     opset = opset_of(site.root.block)
@@ -37,18 +38,18 @@ def site_program(site: AnySite, contents: ConstantContents) -> Program:
     assert block is not None, "it was made so"
     made: dict[Value, Value] = {}
     for op in reversed([*dict.fromkeys(site.match.ops.values())]):
-        _copy(op, block, made, {*site.match.ops.values()})
+        _copy(op, block, made, {*site.match.ops.values()}, size)
     _hold_literals(block, contents)
     outputs = []
     for value in site.root.outputs:
-        through = Op.new("identity", {"x": made[value]}, {f"{value.name}_out": closed(value.type)})
+        through = Op.new("identity", {"x": made[value]}, {f"{value.name}_out": value.type})
         block.append(through)
         outputs.append(through.outputs[0])
     block.outputs = outputs
     return graph.program()
 
 
-def _copy(op: Op, block: Block, made: dict[Value, Value], inside: set[Op]) -> None:
+def _copy(op: Op, block: Block, made: dict[Value, Value], inside: set[Op], size: int) -> None:
     """Append a copy of an operation after copies of the operations that it needs."""
     if op.outputs[0] in made:
         return
@@ -56,14 +57,14 @@ def _copy(op: Op, block: Block, made: dict[Value, Value], inside: set[Op]) -> No
         if value in made:
             continue
         if value.maker is not None and (value.maker in inside or value.is_constant):
-            _copy(value.maker, block, made, inside)
+            _copy(value.maker, block, made, inside, size)
         else:
-            made[value] = block.function.add_input(value.name, closed(value.type))
+            made[value] = block.function.add_input(value.name, closed(value.type, size))
     copy = op.copy()
     for name, operands in op.inputs.items():
         copy.set_input(name, [_put(each, made) for each in operands])
     for value, output in zip(op.outputs, copy.outputs, strict=True):
-        output.type = closed(value.type)
+        output.type = value.type
         made[value] = output
     block.append(copy)
 
@@ -81,7 +82,7 @@ def _put(operand: Operand, made: dict[Value, Value]) -> Operand:
     return made[operand] if isinstance(operand, Value) else operand
 
 
-def closed(type: Type, size: int = OPEN) -> Type:
+def closed(type: Type, size: int = SIZES[0]) -> Type:
     """Return a type in which each size that is not known is `size`."""
     if not isinstance(type, TensorType):
         return type

@@ -16,7 +16,7 @@ from miltext.rewriting.passes import UNWRITTEN
 from miltext.rewriting.planning import Rewriter
 from miltext.rewriting.proving import prove
 from miltext.rewriting.python_rules import PythonRule
-from miltext.rewriting.site_programs import FUNCTION, site_program
+from miltext.rewriting.site_programs import FUNCTION, SIZES, site_program
 from miltext.schema.function_io import interfaces
 
 if TYPE_CHECKING:
@@ -37,20 +37,19 @@ class Verifying:
     def __init__(self, contents: ConstantContents) -> None:
         self._contents = contents
         self.inputs = 0
-        self._known: set[tuple[str, bytes]] = set()
+        self._known: dict[tuple[str, bytes], bool] = {}
 
     @property
     def kinds(self) -> int:
         """The number of different replacements that were proven."""
-        return len(self._known)
+        return sum(self._known.values())
 
     def require(self, site: AnySite) -> None:
         """Prove the replacement of a site, before it is made. Raise MiltextError (MIL872) if it fails."""
-        program = site_program(site, self._contents)
-        kind = site.rule.name, _without_names(program)
+        kind = site.rule.name, _without_names(site_program(site, self._contents, SIZES[0]))
         if kind in self._known:
             return
-        proof = self._proof(site, program)
+        proof = self._first_proof(site)
         if proof is None:
             _require_refusal(site)
             return
@@ -60,7 +59,16 @@ class Verifying:
             problem = "is not as exact as declared" if proof.has_result else "has no result"
             message = f"the rule `{site.rule.name}` {problem} at {value}: {proof.failure}"
             raise MiltextError([error(codes.UNPROVEN_RULE, message, None, *given_note(proof.given))])
-        self._known.add(kind)
+        self._known[kind] = proof.is_proven
+
+    def _first_proof(self, site: AnySite) -> Proof | None:
+        """Return the proof for the first of SIZES with a result, or a void one; None for a refused replacement."""
+        proof: Proof | None = None
+        for size in SIZES:
+            proof = self._proof(site, site_program(site, self._contents, size))
+            if proof is None or not proof.is_void:
+                break
+        return proof
 
     def _proof(self, site: AnySite, program: Program) -> Proof | None:
         """Return the proof of a replacement; None if it is refused for another reason."""

@@ -23,7 +23,7 @@ from miltext.rewriting.excess import steps
 from miltext.rewriting.proving import difference, drawer
 from miltext.rewriting.python_rules import PythonRule
 from miltext.rewriting.random_operations import is_unseeded
-from miltext.rewriting.site_programs import closed
+from miltext.rewriting.site_programs import SIZES, closed
 from miltext.rewriting.verifying import given_note
 from miltext.schema.types import TensorType
 
@@ -41,9 +41,6 @@ if TYPE_CHECKING:
 
 SEEDS = 1
 """The number of random inputs of each kind."""
-
-SIZES = (2, 1, 3, 16, 64)
-"""The sizes of dimensions that are not known, tried in this order."""
 
 EXACT = Exactness("exact")
 
