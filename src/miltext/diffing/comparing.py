@@ -407,14 +407,14 @@ class ProgramComparison:
         return before is None and now is None
 
     def _texts(self, before: Sequence[Operand], now: Sequence[Operand]) -> tuple[str | None, str | None]:
-        """Return the texts of two different bindings. If they are equal, added operations have the names of removed
-        ones, which are marked.
+        """Return the texts of two different bindings. A value that has the name of another one in the same place is
+        that of a removed operation, and is marked.
         """
         old = [self._binding(self.old, each) for each in before]
         new = [self._binding(self.new, each) for each in now]
-        if old == new:
-            same = map(self._same, before, now)
-            old = [text if is_same else f"{text}{REMOVED}" for text, is_same in zip(old, same, strict=True)]
+        for place, (was, is_) in enumerate(zip(before, now, strict=False)):
+            if old[place] == new[place] and not self._same(was, is_):
+                old[place] += REMOVED
         return _listed(old), _listed(new)
 
     def _text(self, graph: KeyedGraph, bound: Sequence[Operand] | None) -> str | None:
