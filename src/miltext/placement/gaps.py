@@ -30,7 +30,7 @@ UNKNOWN_PLACEMENTS = (
     ),
     UnknownPlacement(
         "ranks, axes and permutations that no measured operation of the type had; tensors without elements, scalars, "
-        "and tensors of more elements than the largest that was measured",
+        "and tensors of more than 4,194,304 elements",
         "the answer is unknown",
     ),
     UnknownPlacement("a max_pool 32 columns wide, which Apple's message allows", "the answer is unknown"),
