@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 import miltext
 from miltext.descriptions.ranges import read_ranges
+from miltext.diffing.structure import ChangedOperation
 from miltext.drafting.reshaping import reshape
 
 T = "tensor<fp16, [1, 4]>"
@@ -69,3 +72,22 @@ def test_numbers_that_move_along_a_chain_still_follow_it() -> None:
     (block,) = difference.functions[0].blocks
     assert [each.text for each in block.added] == [f"{T} v_0 = mul(x = x, y = fp16(7.0))"]
     assert [each for each in block.changed if not each.follows] == []
+
+
+@pytest.mark.parametrize("kind", ["abs", "relu", "square"])
+@pytest.mark.parametrize("length", [2, 3, 4])
+@pytest.mark.parametrize("is_output", [False, True])
+def test_a_user_that_takes_another_of_equal_operations_is_the_change(kind: str, length: int, is_output: bool) -> None:
+    """The operation that it took before may have no user left, and the first one may change, too."""
+    chain = " ".join(f"a{place + 1} = {kind}(a{place});" for place in range(length))
+    last = f"a{length}"
+    outputs = f"y, {last}" if is_output else "y"
+    old = program(f"a0 = mul(x, 2.0); {chain} y = exp({last});", outputs, "fp16 x")
+    for taken, factor in itertools.product(range(1, length), ("2.0", "3.0")):
+        new = program(f"a0 = mul(x, {factor}); {chain} y = exp(a{taken});", outputs, "fp16 x")
+        for pair, expected in (((old, new), (last, f"a{taken}")), ((new, old), (f"a{taken}", last))):
+            [function] = miltext.diff(*pair).functions
+            [block] = function.blocks
+            changed = {each.name: each for each in block.operations if isinstance(each, ChangedOperation)}
+            assert len(changed) == len(block.operations) == 1 + (factor != "2.0")
+            assert [(each.kind, each.old, each.new) for each in changed["y"].changes] == [("argument", *expected)]

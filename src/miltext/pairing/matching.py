@@ -120,12 +120,17 @@ class _Matcher:
     def _settle_repeats(self) -> None:
         """Of equal operations one after the other, of which one program has fewer, pair those of the same name.
 
-        By structure, any of them may be the added or removed one.
+        By structure, any of them may be the added or removed one. Both programs may have as many, if a user takes the
+        value of another one: those that are parted are then pairs of the same name, too.
         """
-        for i, j in [*self._repeats(self._a, self._b)]:
+        old = [*self._repeats(self._a, self._b)]
+        for i, j in old:
             self._match(i, j)
-        for j, i in [*self._repeats(self._b, self._a)]:
+        new = [*self._repeats(self._b, self._a)]
+        for j, i in new:
             self._match(i, j)
+        if old or new:
+            self._match_by(_named, EXACT)
 
     def _repeats(self, side: BlockOperations, beside: BlockOperations) -> Iterator[Pair]:
         """Yield an unpaired operation and the one of its name beside it, whose partner was next to it and is parted."""
