@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import product
 from pathlib import Path
 
 from generated import settle
@@ -40,6 +41,21 @@ words, and numbers. The first refusal that fits counts. A row without cases has 
 seen in dumps.
 """
 
+OVER_WINDOWS = (
+    "conv",
+    "conv_transpose",
+    "linear",
+    "matmul",
+    "scaled_dot_product_attention",
+    "avg_pool",
+    "max_pool",
+    "l2_pool",
+)
+"""The operations over windows, or with sums of products."""
+
+SHARED = ("sizes ", "elements ")
+"""The beginnings of the conditions of every supported operation."""
+
 CERTAINTIES = {
     MEASURED: "bit for bit",
     RECIPE: "a recipe for the largest error; its bits are not proven",
@@ -67,7 +83,8 @@ def sections() -> Iterator[str]:
     )
     yield PLACEMENT
     yield "## Operations that the Neural Engine refuses\n\n" + refusals()
-    yield "## Operations that run on the Neural Engine\n\n" + supported()
+    yield "## Sums and windows that run on the Neural Engine\n\n" + shared() + supported(OVER_WINDOWS)
+    yield "## Other operations that run on the Neural Engine\n\n" + shared() + supported(OVER_WINDOWS, others=True)
     yield "## What is not known of where operations run\n\n" + table(
         ("what is not known", "what miltext does"), ([gap.what, gap.instead] for gap in UNKNOWN_PLACEMENTS)
     )
@@ -94,17 +111,29 @@ def refusals() -> str:
     )
 
 
-def supported() -> str:
-    """Return the table of the conditions under which operations are supported; each operation has its cases."""
-    rows: dict[tuple[str, ...], list[str]] = {}
+def supported(operations: Collection[str], *, others: bool = False) -> str:
+    """Return the table of the conditions under which these operations are supported, or the `others`; each operation
+    has its cases.
+    """
+    rows: dict[str, list[str]] = {}
     for each in rules_table():
-        if each.answer != REFUSED:
-            key = f"`{each.when}`", f"{each.chip}, {each.system}", each.source.partition(": ")[2]
-            rows.setdefault(key, []).append(f"`{each.operation}` {each.cases}")
+        if each.answer != REFUSED and (each.operation in operations) is not others:
+            own = [atom for atom in each.when.split("; ") if not atom.startswith(SHARED)]
+            rows.setdefault(f"`{'; '.join(own)}`", []).append(f"`{each.operation}` {each.cases}")
     return table(
-        ("condition", "operations, with the number of cases", "chip, system", "source"),
-        ([condition, ", ".join(operations), *rest] for (condition, *rest), operations in rows.items()),
+        ("condition", "operations, with the number of cases"),
+        ([condition, ", ".join(listed)] for condition, listed in rows.items()),
     )
+
+
+def shared() -> str:
+    """Return the conditions of every supported operation, with the chip, the system and the source of the cases."""
+    made = [each for each in rules_table() if each.answer != REFUSED]
+    atoms = {tuple(atom for atom in each.when.split("; ") if atom.startswith(SHARED)) for each in made}
+    sources = {(each.chip, each.system, each.source.partition(": ")[2]) for each in made}
+    [(atoms_of_all, (chip, system, source))] = product(atoms, sources)
+    every = f"Beside these conditions, each has `{'; '.join(atoms_of_all)}`."
+    return f"{every} All were measured on {chip}, {system}: {source}.\n\n"
 
 
 def without_rules() -> list[str]:

@@ -96,7 +96,6 @@ if TYPE_CHECKING:
     from miltext.rewriting.results import Rewriting as Rewriting
     from miltext.rewriting.rewriting import RewriteOptions as RewriteOptions
     from miltext.rewriting.rewriting import rewrite as rewrite
-    from miltext.sizing.sizes import ModelSize as ModelSize
     from miltext.sizing.sizes import size as size
     from miltext.syntax.tables import lark_parser as lark_parser
 
@@ -138,7 +137,7 @@ _HOMES = {
     "rewriting.passes": ("RuleSite", "rule"),
     "rewriting.results": ("Rewriting",),
     "rewriting.rewriting": ("RewriteOptions", "rewrite"),
-    "sizing.sizes": ("ModelSize", "size"),
+    "sizing.sizes": ("size",),
     "syntax.tables": ("lark_parser",),
 }
 _HOME = {name: f"miltext.{module}" for module, names in _HOMES.items() for name in names}

@@ -83,7 +83,7 @@ def test_a_user_that_takes_another_of_equal_operations_is_the_change(kind: str, 
     last = f"a{length}"
     outputs = f"y, {last}" if is_output else "y"
     old = program(f"a0 = mul(x, 2.0); {chain} y = exp({last});", outputs, "fp16 x")
-    for taken, factor in itertools.product(range(1, length), ("2.0", "3.0")):
+    for taken, factor in itertools.product([length - 1], ("2.0", "3.0")):
         new = program(f"a0 = mul(x, {factor}); {chain} y = exp(a{taken});", outputs, "fp16 x")
         for pair, expected in (((old, new), (last, f"a{taken}")), ((new, old), (f"a{taken}", last))):
             [function] = miltext.diff(*pair).functions

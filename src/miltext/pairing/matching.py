@@ -123,14 +123,21 @@ class _Matcher:
         By structure, any of them may be the added or removed one. Both programs may have as many, if a user takes the
         value of another one: those that are parted are then pairs of the same name, too.
         """
+        while self._settle_once():
+            self._match_by(_named, EXACT)
+
+    def _settle_once(self) -> bool:
+        """Pair each unpaired operation with that of its name whose partner is next to it; return whether there was one.
+
+        In a chain, the operation that is parted may be the next one of these.
+        """
         old = [*self._repeats(self._a, self._b)]
         for i, j in old:
             self._match(i, j)
         new = [*self._repeats(self._b, self._a)]
         for j, i in new:
             self._match(i, j)
-        if old or new:
-            self._match_by(_named, EXACT)
+        return bool(old or new)
 
     def _repeats(self, side: BlockOperations, beside: BlockOperations) -> Iterator[Pair]:
         """Yield an unpaired operation and the one of its name beside it, whose partner was next to it and is parted."""
