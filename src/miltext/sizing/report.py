@@ -103,11 +103,11 @@ def _weight_rows(weights: Sequence[WeightBytes]) -> Iterator[SizeRow]:
     rows = []
     for group in groups.values():
         first = group[0]
-        form = f"{first.form} [{', '.join(map(str, first.shape))}]".strip() if first.form else "-"
-        names = sorted(each.name for each in group)
-        each_of = f" {TIMES}{len(group)}, {in_bytes(first.bytes)} each" if len(group) > 1 else ""
-        name = f"{family(first.name).replace('#', '*') if len(group) > 1 else names[0]}{each_of}"
-        rows.append(SizeRow(name, sum(each.bytes for each in group), (form, _users(first))))
+        form = f"{first.form} [{', '.join(map(str, first.shape))}]" if first.form else "-"
+        name = f"{family(first.name).replace('#', '*')} {TIMES}{len(group)}" if len(group) > 1 else first.name
+        is_even = len({each.bytes for each in group}) == 1 < len(group)
+        each_of = f", {in_bytes(first.bytes)} each" if is_even else ""
+        rows.append(SizeRow(f"{name}{each_of}", sum(each.bytes for each in group), (form, _users(first))))
     return iter(sorted(rows, key=lambda row: -row.bytes))
 
 
