@@ -29,6 +29,7 @@ from miltext.evaluation.subjects import opened
 from miltext.generation.options import Options
 from miltext.generation.programs import generate
 from miltext.schema.operations import signature
+from miltext.schema.paths import is_repeated
 
 FLOATS = (10, 11)
 """The numbers of fp16 and fp32 in the schema."""
@@ -89,7 +90,7 @@ def float_values(message: Any) -> Iterator[Any]:
     for field, content in message.ListFields():
         if field.message_type is not None:
             is_map = field.message_type.GetOptions().map_entry
-            for each in content.values() if is_map else content if field.is_repeated else [content]:
+            for each in content.values() if is_map else content if is_repeated(field) else [content]:
                 if hasattr(each, "DESCRIPTOR"):
                     yield from float_values(each)
 
