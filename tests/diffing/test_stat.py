@@ -15,9 +15,10 @@ from support.pipelines import piped, unary
 
 import miltext
 from miltext.diffing.scope_stats import DiffStat, ScopeStat
-from miltext.diffing.stat_table import LONGEST, SHORTEST, TIMES
+from miltext.diffing.stat_table import LONGEST, SHORTEST
 from miltext.models.outputs import check_output
 from miltext.schema.proto import Model, Program
+from miltext.scopes.families import TIMES
 
 LAYER = """
     tensor<fp32, [8, 8]> layers_{index}_linear_weight = const()[name = string("layers_{index}_linear_weight"),

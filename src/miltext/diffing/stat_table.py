@@ -10,7 +10,7 @@ from miltext.diffing.numbers import verdict_words
 from miltext.diffing.scope_stats import NUMBERS, ScopeStat, added_up
 from miltext.diffing.telling import count_line, counts, in_bytes, model_title, signed_bytes
 from miltext.diffing.text import COLORS
-from miltext.scopes.families import family, spread, stem
+from miltext.scopes.families import TIMES, family, spread, stem
 
 if TYPE_CHECKING:
     from miltext.diffing.difference import Difference
@@ -24,9 +24,6 @@ SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">"}
 
 NOUNS = {"renamed": "renamed", "weights": "weights", "interface": "interface", "consequences": "consequences"}
 """The titles of the columns for the other numbers."""
-
-TIMES = "\N{MULTIPLICATION SIGN}"
-"""The sign before the number of scopes of a line."""
 
 TOTAL = "total"
 """The name of the last line."""

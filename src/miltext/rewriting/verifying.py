@@ -46,10 +46,11 @@ class Verifying:
 
     def require(self, site: AnySite) -> None:
         """Prove the replacement of a site, before it is made. Raise MiltextError (MIL872) if it fails."""
-        kind = site.rule.name, _without_names(site_program(site, self._contents, SIZES[0]))
+        program = site_program(site, self._contents, SIZES[0])
+        kind = site.rule.name, _without_names(program)
         if kind in self._known:
             return
-        proof = self._first_proof(site)
+        proof = self._first_proof(site, program)
         if proof is None:
             _require_refusal(site)
             return
@@ -61,13 +62,16 @@ class Verifying:
             raise MiltextError([error(codes.UNPROVEN_RULE, message, None, *given_note(proof.given))])
         self._known[kind] = proof.is_proven
 
-    def _first_proof(self, site: AnySite) -> Proof | None:
-        """Return the proof for the first of SIZES with a result, or a void one; None for a refused replacement."""
-        proof: Proof | None = None
-        for size in SIZES:
-            proof = self._proof(site, site_program(site, self._contents, size))
+    def _first_proof(self, site: AnySite, program: Program) -> Proof | None:
+        """Return the proof for the first of SIZES with a result, or a void one; None for a refused replacement.
+
+        `program` is that of the first size.
+        """
+        proof = self._proof(site, program)
+        for size in SIZES[1:]:
             if proof is None or not proof.is_void:
                 break
+            proof = self._proof(site, site_program(site, self._contents, size))
         return proof
 
     def _proof(self, site: AnySite, program: Program) -> Proof | None:

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+TIMES = "\N{MULTIPLICATION SIGN}"
+"""The sign before the number of scopes or names of a row."""
+
 _NUMBER = re.compile(r"\d+")
 
 

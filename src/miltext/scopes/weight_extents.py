@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from miltext.ir.parts import Op, Value
+from miltext.ir.parts import Value
 from miltext.schema.dtypes import packed_size
 from miltext.schema.tensors import tensor_form
 from miltext.schema.walk import is_compressed
@@ -13,6 +13,7 @@ from miltext.schema.walk import is_compressed
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
 
+    from miltext.ir.parts import Op
     from miltext.pairing.keyed import KeyedGraph
     from miltext.schema import proto
 
@@ -28,19 +29,17 @@ coremltools 9.0's `constexpr` operations do.
 
 
 class WeightExtent(NamedTuple):
-    """The number of elements of weights, decompressed ones for compressed weights, and the number of bytes."""
+    """The number of elements of weights, decompressed ones for compressed weights, the number of bytes, and of those
+    in weight files.
+    """
 
     parameters: int
     bytes: int
+    stored: int
 
 
 Holders: TypeAlias = "dict[Op, dict[Hashable, WeightExtent]]"
 """The stored tensors of each weight, each with an identity, by the operation that it belongs to."""
-
-
-def is_literal(identity: Hashable) -> bool:
-    """Return whether the identity of a tensor is that of a literal: an operation and a parameter."""
-    return isinstance(identity, tuple) and isinstance(identity[0], Op)
 
 
 def placed(held: Holders) -> dict[Op, WeightExtent]:
@@ -51,7 +50,9 @@ def placed(held: Holders) -> dict[Op, WeightExtent]:
         left = {key: size for key, size in each.items() if key not in seen}
         seen.update(left)
         if left:
-            found[op] = WeightExtent(_parameters(op, left), sum(size.bytes for size in left.values()))
+            sizes = left.values()
+            stored = sum(size.stored for size in sizes)
+            found[op] = WeightExtent(_parameters(op, left), sum(size.bytes for size in sizes), stored)
     return found
 
 
@@ -101,7 +102,8 @@ def stored_sizes(graph: KeyedGraph, op: Op, least: int) -> Iterator[tuple[Hashab
         if form is not None and form[0].kind != "string":
             place, count = value.blobFileValue, prod(form[1])
             identity = (place.fileName, place.offset) if is_stored else (op, key)
-            yield identity, WeightExtent(count, _stored_bytes(graph, value, packed_size(count, form[0].bits)))
+            size = _stored_bytes(graph, value, packed_size(count, form[0].bits))
+            yield identity, WeightExtent(count, size, size if is_stored else 0)
 
 
 def _stored_bytes(graph: KeyedGraph, value: proto.Value, stated: int) -> int:

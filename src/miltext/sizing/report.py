@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from miltext.diagnostics.wording import table, tally
 from miltext.diffing.telling import in_bytes, signed_bytes
-from miltext.scopes.families import family, spread
+from miltext.scopes.families import TIMES, family, spread
 
 if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Record
     from miltext.sizing.growth import Growth, ScopeGrowth, WeightGrowth
     from miltext.sizing.sizes import FileBytes, ModelSize, ScopeBytes, WeightBytes
 
-MOST = 10
-"""The most rows of a table, unless more are requested."""
-
-TIMES = "\N{MULTIPLICATION SIGN}"
-"""The sign before the number of scopes or weights of a row."""
+Item = TypeVar("Item")
 
 ELSEWHERE = "(no scope)"
 """The name of the row for operations without a scope."""
@@ -32,7 +28,7 @@ class SizeRow(NamedTuple):
     cells: tuple[str, ...] = ()
 
 
-def size_lines(size: ModelSize, most: int | None = MOST) -> Iterator[str]:
+def size_lines(size: ModelSize, most: int | None = None) -> Iterator[str]:
     """Yield the lines of the report: the sum, the tables of scopes, operations and weights, and the files.
 
     A table has `most` rows, None for all, and a row for the rest.
@@ -79,32 +75,40 @@ def _share(size: int, total: int) -> str:
 
 def _scope_rows(scopes: Sequence[ScopeBytes]) -> Iterator[SizeRow]:
     """Yield a row for each family of scopes."""
-    groups: dict[tuple[str, str, str], list[ScopeBytes]] = {}
-    for each in scopes:
-        groups.setdefault((each.model, each.function, family(each.scope)), []).append(each)
-    for (model, function, _), group in groups.items():
+    for group in _grouped(scopes, lambda each: (each.model, each.function, family(each.scope))):
         size = sum(each.bytes for each in group)
-        name = _scope_name(model, function, [each.scope for each in group])
+        name = _scope_name(group)
         counts = f"{sum(each.parameters for each in group):,}", f"{sum(each.operation_count for each in group):,}"
         yield SizeRow(name, size, counts)
 
 
-def _scope_name(model: str, function: str, labels: Sequence[str]) -> str:
+def _grouped(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[list[Item]]:
+    """Return the items with equal keys together, in the order of the first of each key."""
+    groups: dict[Hashable, list[Item]] = {}
+    for each in items:
+        groups.setdefault(key(each), []).append(each)
+    return [*groups.values()]
+
+
+def _scope_name(group: Sequence[ScopeBytes | ScopeGrowth]) -> str:
     """Return the name of a family of scopes in a function."""
+    labels = [each.scope for each in group]
     scope = f"{spread(labels)} {TIMES}{len(labels)}" if len(labels) > 1 else labels[0] or ELSEWHERE
-    return "/".join(filter(None, (model, function, scope)))
+    return "/".join(filter(None, (group[0].model, group[0].function, scope)))
+
+
+def _weight_name(names: Sequence[str]) -> str:
+    """Return the name of the weights of a row, whose names differ in their first number."""
+    return f"{family(names[0]).replace('#', '*')} {TIMES}{len(names)}" if len(names) > 1 else names[0]
 
 
 def _weight_rows(weights: Sequence[WeightBytes]) -> Iterator[SizeRow]:
     """Yield a row for the weights of one form and shape whose names differ in their first number, largest sum first."""
-    groups: dict[tuple[object, ...], list[WeightBytes]] = {}
-    for each in weights:
-        groups.setdefault((each.model, each.function, family(each.name), each.form, each.shape), []).append(each)
     rows = []
-    for group in groups.values():
+    for group in _grouped(weights, lambda each: (each.model, each.function, family(each.name), each.form, each.shape)):
         first = group[0]
         form = f"{first.form} [{', '.join(map(str, first.shape))}]" if first.form else "-"
-        name = f"{family(first.name).replace('#', '*')} {TIMES}{len(group)}" if len(group) > 1 else first.name
+        name = _weight_name([each.name for each in group])
         is_even = len({each.bytes for each in group}) == 1 < len(group)
         each_of = f", {in_bytes(first.bytes)} each" if is_even else ""
         rows.append(SizeRow(f"{name}{each_of}", sum(each.bytes for each in group), (form, _users(first))))
@@ -133,7 +137,7 @@ def _file_line(file: FileBytes) -> str:
 # ---- growth
 
 
-def growth_lines(growth: Growth, most: int | None = MOST) -> Iterator[str]:
+def growth_lines(growth: Growth, most: int | None = None) -> Iterator[str]:
     """Yield the lines of a growth: the sums, and the scopes and weights with other sizes, the largest change first."""
     yield f"{_changed(growth.old_bytes, growth.new_bytes)} of weights, {growth.old} -> {growth.new}"
     for heading, rows in (("scope", _grown_scopes(growth.scopes)), ("weight", _grown_weights(growth.weights))):
@@ -170,33 +174,29 @@ def _shown_growth(rows: Sequence[GrowthRow], heading: str, most: int | None) -> 
 
 def _grown_scopes(scopes: Sequence[ScopeGrowth]) -> list[GrowthRow]:
     """Return a row for each family of scopes."""
-    groups: dict[tuple[str, str, str], list[ScopeGrowth]] = {}
-    for each in scopes:
-        groups.setdefault((each.model, each.function, family(each.scope)), []).append(each)
     return [
-        GrowthRow(
-            *(sum(each.old_bytes for each in group), sum(each.new_bytes for each in group)),
-            (_scope_name(model, function, [each.scope for each in group]),),
-        )
-        for (model, function, _), group in groups.items()
+        GrowthRow(*_sums(group), (_scope_name(group),))
+        for group in _grouped(scopes, lambda each: (each.model, each.function, family(each.scope)))
     ]
 
 
 def _grown_weights(weights: Sequence[WeightGrowth]) -> list[GrowthRow]:
     """Return a row for the weights whose forms are equal and whose names differ in their first number."""
-    groups: dict[tuple[object, ...], list[WeightGrowth]] = {}
-    for each in weights:
-        groups.setdefault((each.model, family(each.name), each.old_form, each.new_form), []).append(each)
     found = []
-    for group in groups.values():
+    for group in _grouped(weights, lambda each: (each.model, family(each.name), each.old_form, each.new_form)):
         first = group[0]
         forms = [form for form in dict.fromkeys((first.old_form, first.new_form)) if form]
-        name = f"{family(first.name).replace('#', '*')} {TIMES}{len(group)}" if len(group) > 1 else first.name
+        name = _weight_name([each.name for each in group])
         users = [f"{operation}.{parameter}" for operation, parameter in first.used_as]
         user = f"{users[0]}{f' and {len(users) - 1} more' if users[1:] else ''}" if users else "-"
-        sizes = sum(each.old_bytes for each in group), sum(each.new_bytes for each in group)
-        found.append(GrowthRow(*sizes, (" -> ".join(forms), user, name)))
+        found.append(GrowthRow(*_sums(group), (" -> ".join(forms), user, name)))
     return found
+
+
+def _sums(group: Iterable[ScopeGrowth | WeightGrowth]) -> tuple[int, int]:
+    """Return the bytes before and after."""
+    sizes = [(each.old_bytes, each.new_bytes) for each in group]
+    return sum(old for old, _ in sizes), sum(new for _, new in sizes)
 
 
 # ---- records

@@ -17,14 +17,14 @@ from miltext.pairing.contents import Keys, ProgramContents
 from miltext.pairing.keyed import KeyedGraph, label
 from miltext.schema.tensors import tensor_form
 from miltext.scopes.scopes import function_scopes
-from miltext.scopes.weight_extents import WeightExtent, holders_of, is_literal, placed
+from miltext.scopes.weight_extents import WeightExtent, holders_of, placed
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.names import name_text
 from miltext.syntax.programs import own_copy
 from miltext.weight_files.usage import used_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from miltext.containers.sources import Source
     from miltext.containers.summary import Summary
@@ -169,17 +169,12 @@ def measure(model: Model) -> ModelSize:
         stages = [Stage(each.place, completed(each.model)) for each in model.select_all()]
         programs = [_MeasuredProgram(each) for each in stages]
         holders = {op: held for each in programs for op, held in each.holders().items()}
-        extents, stored = placed(holders), placed({op: _stored(held) for op, held in holders.items()})
-        weights = [weight for each in programs for weight in each.weights(extents, stored)]
+        extents = placed(holders)
+        weights = [weight for each in programs for weight in each.weights(extents)]
         weights.sort(key=lambda each: -each.bytes)
         scopes = tuple(scope for each in programs for scope in each.scopes(extents))
         notes = tuple(dict.fromkeys(note for each in programs for note in each.notes()))
         return ModelSize(model.name, tuple(weights), scopes, tuple(_files(model)), notes)
-
-
-def _stored(held: Mapping[Hashable, WeightExtent]) -> dict[Hashable, WeightExtent]:
-    """Return the tensors of a weight that are in weight files."""
-    return {key: size for key, size in held.items() if not is_literal(key)}
 
 
 class _MeasuredProgram:
@@ -189,37 +184,33 @@ class _MeasuredProgram:
         self.place = stage.place
         model = stage.model
         self._model_path = model.model_path
-        self._contents = ProgramContents(Keys(), model.model_path, model.keeps)
-        self._graph = KeyedGraph(own_copy(model.program), Keys(), self._contents)
+        keys = Keys()
+        self._contents = ProgramContents(keys, model.model_path, model.keeps)
+        self._graph = KeyedGraph(own_copy(model.program), keys, self._contents)
         self._forms = Compressed(self._graph)
         self._functions = [(name, function_scopes(each)) for name, each in self._graph.functions.items()]
 
     def holders(self) -> Holders:
         """Return the weights by operation; a record has one identity in all programs that share its file."""
         held = holders_of(self._graph)
-        return {
-            op: {key if is_literal(key) else (self._model_path, key): size for key, size in sizes.items()}
-            for op, sizes in held.items()
-        }
+        return {op: {(self._model_path, key): size for key, size in sizes.items()} for op, sizes in held.items()}
 
-    def weights(self, extents: Mapping[Op, WeightExtent], stored: Mapping[Op, WeightExtent]) -> Iterator[WeightBytes]:
-        """Yield the weights in the order of the program; `stored` are their parts in weight files."""
+    def weights(self, extents: Mapping[Op, WeightExtent]) -> Iterator[WeightBytes]:
+        """Yield the weights in the order of the program."""
         for name, scopes in self._functions:
             for op, scope in scopes.items():
                 if op in extents:
-                    in_files = stored[op].bytes if op in stored else 0
-                    yield self._weight(name_text(name), scope, op, extents[op], in_files)
+                    yield self._weight(name_text(name), scope, op, extents[op])
 
-    def _weight(self, function: str, scope: str, op: Op, extent: WeightExtent, stored: int) -> WeightBytes:
-        users = uses_of(op) if op.is_constant else []
-        uses = [(label(user), user.type, parameter) for user, parameter in users] or [(label(op), op.type, "")]
+    def _weight(self, function: str, scope: str, op: Op, extent: WeightExtent) -> WeightBytes:
+        users = uses_of(op) if op.is_constant else [(op, "")]
         is_one = op.is_constant and len(op.outputs) == 1
         stated = op.outputs[0].message if is_one else None
         form = tensor_form(stated.type) if stated is not None else None
         return WeightBytes(
             *(self.place, function, scope, label(op), self._forms.form(op) if is_one else "", form[1] if form else ()),
-            *(extent.parameters, extent.bytes, stored),
-            () if op.is_constant and not users else tuple(uses),
+            *extent,
+            tuple((label(user), user.type, parameter) for user, parameter in users),
         )
 
     def scopes(self, extents: Mapping[Op, WeightExtent]) -> Iterator[ScopeBytes]:
@@ -227,9 +218,12 @@ class _MeasuredProgram:
         for name, scopes in self._functions:
             sums: dict[str, Counter[str]] = {}
             for op, scope in scopes.items():
-                extent = extents.get(op, WeightExtent(0, 0))
+                extent = extents.get(op, WeightExtent(0, 0, 0))
                 sums.setdefault(scope, Counter()).update(
-                    operation_count=not op.is_constant, weights=op in extents, **extent._asdict()
+                    operation_count=not op.is_constant,
+                    weights=op in extents,
+                    parameters=extent.parameters,
+                    bytes=extent.bytes,
                 )
             for scope, counts in sums.items():
                 yield ScopeBytes(self.place, name_text(name), scope, **counts)
