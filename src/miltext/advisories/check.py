@@ -40,8 +40,8 @@ def check(
         advisories: Also report known faults of Core ML and coremltools that the program meets: "usual" for faults that
             do not depend on one device, "all" for all.
         numbers: Also bound the numbers that fp16 computes, if there are no errors: sums out of range, and functions
-            that fail. The least and the greatest number of each input by its name; those that are left out are as the
-            description says, or of any size. An error reports a program that cannot be run.
+            that fail. The least and the greatest number of each input by its name; the range of an omitted input is as
+            the description says, or unlimited. An error reports a program that cannot be run.
 
     Returns:
         The findings. Their spans point into the text; for a Program or a model, into the output of `to_text`. Findings

@@ -31,7 +31,7 @@ SEEN = {
 """The evidence for a fault, in words."""
 
 USUAL, ALL = CHOICES = ("usual", "all")
-"""The choices of advisories: without those that were seen on one device, and all."""
+"""The choices of advisories: all, or all but the ones seen on one device."""
 
 
 PATH = Path(__file__).parent / "known.mil"
@@ -57,7 +57,7 @@ class Advisory(NamedTuple):
 
     @property
     def severity(self) -> str:
-        """The severity of findings, which is that of the code."""
+        """The severity of findings: the code's severity."""
         return TABLE[self.code].severity
 
     @property

@@ -29,9 +29,9 @@ def apply(difference: Difference, source: str, *, weights_from: Source | None = 
 def apply(difference: Difference, source: Source, *, weights_from: Source | None = None) -> Program | Model:
     """Return the old model of a Difference with the edits of its entries, which is the new model.
 
-    The edits are taken from the entries that a report lists, so a Difference without one of them gives a model without
-    its edit. New numbers of weights are read from the weight files of the new model, each by its digest. The source is
-    not changed.
+    The edits are taken from the entries that a report lists, so a Difference without an entry gives a model without its
+    edit. New numbers of weights are read from the weight files of the new model, each by its digest. The source is not
+    changed.
 
     Args:
         difference: What `miltext.diff` returned, whole or without some entries.
@@ -45,8 +45,8 @@ def apply(difference: Difference, source: Source, *, weights_from: Source | None
 
     Raises:
         ModelError: MIL495 for another model than the compared one, MIL496 for changes that cannot be applied, such as
-            files of a compiled model, MIL497 without an entry that others need, MIL498 for a new weight that is not
-            found; and the errors of reading a model.
+            files of a compiled model, MIL497 without an entry that others need, MIL498 for a missing new weight; and
+            the errors of reading a model.
         ParseError: The text is not MIL text.
 
     Example:

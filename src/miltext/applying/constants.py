@@ -54,7 +54,7 @@ class ConstantEdits:
         self.kept: dict[Op, None] = {}
 
     def settle(self, graph: Graph) -> Iterator[ArgumentEdit | OperationReplaced]:
-        """Remove constants without uses, or add their edits to those of all entries; users come first.
+        """Remove constants without uses, or add their edits to the edits of all entries; users come first.
 
         Yield the edits that take operands away, which the caller has to do before the next step.
         """

@@ -23,7 +23,7 @@ _COUNTED = "blocks"
 _NOT_APPLICABLE = (
     "type", "contents", "analytics", "metadata.json", "file", "overlay", "own text", "item",
 )  # fmt: skip
-"""The kinds of changes of a model that are shown by size and digest, or are in files beside it."""
+"""The kinds of changes of a model shown by size and digest, or found in files beside it."""
 
 
 class EntryTable:
@@ -53,7 +53,7 @@ def require_applicable(difference: Difference, name: str) -> None:
 
 
 def edits_of(difference: Difference, name: str) -> Iterator[Edit]:
-    """Yield the edits of a Difference, except for those of the models in a pipeline.
+    """Yield the edits of a Difference, without the edits of models in a pipeline.
 
     Raise ModelError for an entry without edits.
     """

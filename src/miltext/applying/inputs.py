@@ -39,7 +39,7 @@ def _own(old: Function | Block, partners: Partners) -> Function | Block:
 
 
 def _place(new: Value, owner: Function | Block, partners: Partners, planting: Planting) -> int:
-    """Return the index for a new input: after the nearest input before it that is there."""
+    """Return the index for a new input: after the nearest existing input before it."""
     around = new.owner
     assert around is not None, "an input has an owner"
     assert not isinstance(around, Op), "and is not an output"

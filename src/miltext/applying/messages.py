@@ -31,7 +31,7 @@ def edited_message(message: Message, parts: Sequence[PartEdit], orders: Iterable
 
 
 class PartNode:
-    """A part that may be edited: `part` has its bytes before the edits, or of a new one those of its frame."""
+    """A part for edits: `part` has its bytes before the edits, or of a new part the bytes of its frame."""
 
     def __init__(self, part: Part, is_new: bool = False) -> None:
         self.part = part
@@ -51,7 +51,7 @@ class PartNode:
         return self.part.with_content(self.part.fixed + content) if isinstance(self.part, Whole) else content
 
     def insert(self, key: str, node: PartNode, order: Sequence[str]) -> None:
-        """Insert a part after those that come before it in an order."""
+        """Insert a part after all parts that come before it in an order."""
         before = {*order[: order.index(key)]}
         items = [*self.inner.items()]
         place = max([index + 1 for index, (each, _) in enumerate(items) if each in before], default=0)

@@ -129,7 +129,7 @@ class _ModelEdits:
         return model.spec if difference is None else self._spec(difference, model)
 
     def _added(self, model: Model) -> Spec:
-        """Return the message of a new model, whose weights are those of the new pipeline."""
+        """Return the message of a new model, with the weights of the new pipeline."""
         if model.spec is None:
             raise not_applicable("a compiled model is added to a pipeline that is not compiled", self._model.name)
         spec = Spec.FromString(model.spec.SerializeToString(deterministic=True))

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def place_operations(moved: Iterable[Op], partners: Partners, planting: Planting) -> None:
-    """Put copied and moved operations after the operation that is before them in the new program.
+    """Put copied and moved operations after their predecessor in the new program.
 
-    If that one is missing, the nearest one before it counts. `moved` are operations of the new program. Raise
-    GraphError for a block that is missing.
+    If that operation is missing, the nearest one before it counts. `moved` are operations of the new program. Raise
+    GraphError for a missing block.
     """
     wanted: dict[Block, set[Op]] = {}
     copied = [new for new, own in planting.ops.items() if own.block is None]

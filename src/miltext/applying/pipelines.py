@@ -74,7 +74,7 @@ def _edited(stage: EditedStage, found: ModelDifference) -> EditedStage:
 
 
 def _names(difference: Difference, pipeline: Model, stages: Sequence[EditedStage]) -> list[str]:
-    """Return the names of a pipeline: those of its models, and others."""
+    """Return the names of a pipeline: the names of its models, and others."""
     table = EntryTable(edit for change in difference.changes for edit in change.edits.walk())
     names = [stage.name for stage in stages]
     extra = list(pipeline.pipeline_names[len(pipeline.models) :])

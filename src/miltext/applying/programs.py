@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 def edited_program(program: Message, texts: Texts, edits: Iterable[Edit], taken: Taken, name: str) -> Program:
-    """Return the Program with edits; `texts` are those of the Difference, `name` is the model for errors.
+    """Return the Program with edits; `texts` are the Difference's texts, `name` is the model for errors.
 
     `taken` returns each new literal as the result has it. Raise ModelError for a Program other than the compared one,
     and for edits that need others.

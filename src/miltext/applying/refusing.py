@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def other_model(what: str, name: str) -> ModelError:
-    """Return the error about a model that is not the old one of the Difference."""
+    """Return the error about a model other than the Difference's old one."""
     return refusal(codes.DIFFERENCE_OF_ANOTHER_MODEL, f"this is not the old model of the difference: {what}", name)
 
 
 def not_applicable(what: str, name: str) -> ModelError:
-    """Return the error about a part that is compared, and cannot be carried out."""
+    """Return the error about a compared part whose edit cannot be carried out."""
     return refusal(codes.PART_NOT_APPLICABLE, what, name)
 
 

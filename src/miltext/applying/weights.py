@@ -99,8 +99,7 @@ class NewWeights:
         """Give the new weights of edited programs their places; return the folder of the weight files, None for the
         same as before.
 
-        `folder` has the old weight files, `name` is the model, for errors. Raise ModelError for a weight that is not
-        found.
+        `folder` has the old weight files, `name` is the model, for errors. Raise ModelError for a missing weight.
         """
         noted = [*self._noted(programs)]
         wanted: dict[str, list[tuple[Value.BlobFileValue, Blob]]] = {}
@@ -114,8 +113,8 @@ class NewWeights:
         return self._written(wanted, folder) if wanted else None
 
     def _file(self, name: str, folder: Path | None) -> str:
-        """Return the name of the file for a new weight: another one if the old program names a file that is missing,
-        whose offsets would lead into a new file.
+        """Return the name of the file for a new weight: another one if the old program names a missing file, whose
+        offsets would lead into a new file.
         """
         while name in self._names and _existing(name, folder) is None:
             stem, dot, ending = name.rpartition(".")
@@ -136,7 +135,7 @@ class NewWeights:
 
 
 class WeightSources:
-    """The files in which new weights are searched: those of the new model or, if given, of another one."""
+    """The files in which new weights are searched: the files of the new model or, if given, of another one."""
 
     def __init__(self, given: Model | None) -> None:
         self._given = given
