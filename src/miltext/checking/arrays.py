@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from miltext.schema.types import Type
 
 CODES = frozenset(f"MIL{number}" for number in range(412, 420))
-"""The codes for array files that are unreadable, or differ from the type of their value."""
+"""The codes for unreadable array files, and for files that differ from the type of their value."""
 
 _NO_FOLDER = "a text by itself has no folder in which this file could be, so {}; give the path of the text"
 _NO_TYPE = _NO_FOLDER.format("the type of the array is not known")

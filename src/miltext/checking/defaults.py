@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Default = Callable[[Arguments], Any]
 
 _USUAL = ["int32", "fp32", "bool", "string"]
-"""The data types of defaults without another rule: those of coremltools for Python's values."""
+"""The data types of defaults without another rule: coremltools' types for Python's values."""
 
 
 def program_defaults(program: Program, dialect: str) -> dict[Path, dict[str, tuple[str, str]]]:
@@ -107,4 +107,4 @@ _RULES: Mapping[tuple[str, str], Default] = {
 }
 
 _LAST = {("avg_pool", "exclude_padding_from_average"), ("conv_quantized", "nbits"), ("random_bernoulli", "prob")}
-"""The parameters whose defaults come after those that related operations share."""
+"""The parameters whose defaults come after the defaults that related operations share."""

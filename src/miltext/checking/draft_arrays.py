@@ -60,7 +60,7 @@ def conversion(
     """Return the conversion of an array to a type of the parameter `name`, given the other operands; None if no type is
     possible, or too little is known.
 
-    The `usual` data types are those of the function.
+    The `usual` data types are the function's.
     """
     parameter, kind = known.parameters[name], array.stored.header.dtype.kind
     taken = sorted(dtype for dtype in parameter.dtypes or BY_NAME if BY_NAME[dtype].kind in NUMBERS)

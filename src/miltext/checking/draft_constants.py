@@ -112,7 +112,7 @@ class DraftLiteral(NamedTuple):
     ) -> TensorType | ListType:
         """Return the type of the literal, given the operands `beside` it, `without` the literal's own constant.
 
-        If several types are possible, it is the one that gives the output its declared data type. Raise UndecidedType
+        If several types are possible, it is the type that gives the output its declared data type. Raise UndecidedType
         or Misfit.
         """
         others, guide = beside.operands(without), beside.guide

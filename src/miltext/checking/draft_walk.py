@@ -318,7 +318,7 @@ class DraftWalk(UsualWalk):
         return stated.dtype if isinstance(stated, TensorType) else None
 
     def decide(self, constant: OpenConstant, use: ConstantUse, known: Signature, beside: TypingOperands) -> None:
-        """Determine the type of a constant at one of its uses, or compare the use with the type."""
+        """Determine the type of a constant at a use, or compare the use with the type."""
         first, made = constant.operand.type, None
         if constant.use and takes(known, use.parameter, getattr(first, "dtype", None), beside.operands()):
             return

@@ -92,7 +92,7 @@ def marker_words(root: Node | None) -> set[str]:
 
 
 def draft_notice(read: Recovered) -> list[Diagnostic]:
-    """Return the note about a draft, at its first omitted part; none for a text that is not a draft."""
+    """Return the note about a draft, at its first omitted part; none for any other text."""
     first = read.elaborated.first if read.elaborated else None
     if first is not None:
         message = "this is a draft in the short spelling; `miltext infer` writes it out"

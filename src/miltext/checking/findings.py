@@ -105,7 +105,7 @@ def _diagnostic(finding: Finding, spans: dict[Path, Span] | None = None) -> Diag
 
 
 def elsewhere(found: Diagnostic, text: str | None, place: str) -> Diagnostic:
-    """Return a finding in a file as one of something else: without a span; its message begins with the place."""
+    """Return a finding in a file as a finding of something else: without a span; its message begins with the place."""
     if found.span is not None and text is not None:
         place += ":{}:{}".format(*line_and_column(text, found.span.start))
     message = found.message if place in found.message else f"{place}: {found.message}"

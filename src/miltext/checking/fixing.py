@@ -68,8 +68,8 @@ def mend(text: str, check: Callable[[str], list[Diagnostic]], chosen: Callable[[
 
 
 def _batches(mended: Mended, chosen: Callable[[Diagnostic], bool]) -> list[list[Diagnostic]]:
-    """Return the fixes to try together, from the end of the text: first those of unreadable phrases, then certain ones,
-    then guesses.
+    """Return the fixes to try together, from the end of the text: first fixes of unreadable phrases, then certain
+    fixes, then guesses.
     """
     kinds: dict[tuple[bool, bool], list[Diagnostic]] = {}
     for fix in filter(chosen, mended.diagnostics):
@@ -95,7 +95,7 @@ def _smaller(text: str, fixes: list[Diagnostic], failed: set[Diagnostic]) -> lis
 
 
 def _apart(fixes: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return fixes in the order of the text, without those that touch an earlier fix."""
+    """Return fixes in the order of the text, without any that touches an earlier fix."""
     kept: list[Diagnostic] = []
     end = -1
     for fix in sorted(fixes, key=lambda fix: fix.span or (0, 0)):

@@ -1,4 +1,4 @@
-"""Further checks: findings about a Program that a higher room adds to those of the verifier."""
+"""Further checks: findings about a Program that a higher room adds to the verifier's."""
 
 from __future__ import annotations
 

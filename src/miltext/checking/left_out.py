@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program
 
 UNFIT = (codes.UNKNOWN_ELIDED_LITERAL, codes.ELIDED_LITERAL_TYPE)
-"""The codes of values that are unreadable, or do not match their type."""
+"""The codes of unreadable values, and of values that do not match their type."""
 
 
 def program_of(text: str, originals: Sequence[Program]) -> tuple[Program | None, list[Diagnostic]]:

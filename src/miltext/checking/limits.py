@@ -229,7 +229,7 @@ class _Elements:
         return found or self.outside(numbers)
 
     def is_strange(self, element: object) -> bool:
-        """Return whether an element is a string that is not one of the words."""
+        """Return whether an element is a string outside of the words."""
         return isinstance(element, str) and self.cased(element) not in self.parameter.words
 
     def cased(self, element: str) -> str:

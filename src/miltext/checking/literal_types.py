@@ -45,7 +45,7 @@ class UndecidedType(ValueError):
 
 
 class Misfit(ValueError):
-    """The literal is wrong beside all possible arguments; `code` and `suggestion` are those of its finding."""
+    """The literal is wrong beside all possible arguments; its finding has this `code` and `suggestion`."""
 
     def __init__(self, code: str, message: str, suggestion: str | None = None) -> None:
         super().__init__(message)
@@ -97,9 +97,9 @@ def literal_type(
 ) -> TensorType | ListType:
     """Return the type of a literal for the parameter `name`, given the operands of the other parameters.
 
-    If parameters of the same data type do not determine it, it is the `guide`, if valid, or the first valid one of the
-    `usual` data types. Without `usual`, an argument beside it is unknown, and nothing is guessed. Raise UndecidedType
-    or Misfit.
+    If parameters of the same data type do not determine it, it is the `guide`, if valid, or the first valid type among
+    the `usual` ones. Without `usual`, an argument beside it is unknown, and nothing is guessed. Raise UndecidedType or
+    Misfit.
     """
     parameter = known.parameters[name]
     parts = _parts(literal)
@@ -115,7 +115,7 @@ def literal_type(
 
 
 def usual_type(literal: str, usual: Sequence[str]) -> TensorType:
-    """Return the type of a literal without a parameter: the first possible one of the `usual` data types.
+    """Return the type of a literal without a parameter: the first possible type among the `usual` ones.
 
     Raise Misfit.
     """

@@ -65,7 +65,7 @@ def verify(
     each_use: bool = False,
     undescribed: str = "",
 ) -> list[Finding]:
-    """Return all findings about a Program; suggest types in the dialect. The `arrays` are those of its text.
+    """Return all findings about a Program; suggest types in the dialect. The `arrays` belong to its text.
 
     Add to `faulty` the paths of operations with wrong inputs, even if the error was reported before. An undefined name
     is reported once per function, or with `each_use` at each use. `undescribed` is as in `refused_findings`.

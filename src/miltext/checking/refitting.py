@@ -33,7 +33,7 @@ class Refitting:
         """Return the new sizes for the number of elements of a shape; None if they are not certain.
 
         Each size may become the new value of the same size elsewhere or else of a product of several dimensions. If no
-        combination has the right number, one size is scaled, so that the first (usually the batch) is that of the shape
+        combination has the right number, one size is scaled, so that the first (usually the batch) equals the shape's
         if possible.
         """
         if not isinstance(sizes, tuple) or not _are_known(sizes) or not _are_known(shape):
@@ -69,7 +69,7 @@ class Refitting:
 
 
 def _scaled(sizes: Sizes, count: int) -> set[Sizes]:
-    """Yield sizes with one of them scaled to a number of elements, for each size that divides evenly."""
+    """Yield sizes with a single size scaled to a number of elements, for each size that divides evenly."""
     total = prod(sizes)
     return {
         (*sizes[:place], count * size // total, *sizes[place + 1 :])

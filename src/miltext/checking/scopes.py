@@ -145,7 +145,7 @@ class _Names:
         self._comparisons = COMPARISONS
 
     def specialization(self, block: Block, path: Path) -> Iterator[Finding]:
-        """Check one of the function's own blocks."""
+        """Check a block of the function itself."""
         self._missing = {}
         self._comparisons = COMPARISONS
         yield from self.block(block, path)
@@ -278,14 +278,12 @@ class _Names:
 
 
 def _scope_of(value: Value) -> Function | Block | Op | None:
-    """Return the function or the block that is the scope of a value."""
+    """Return the scope of a value: a function or a block."""
     return value.owner.block if isinstance(value.owner, Op) else value.owner
 
 
 def _in_sight(user: Op | Block) -> Iterator[str]:
-    """Yield the names in scope at an operation or at the end of a block: those of its block, then the outermost
-    first.
-    """
+    """Yield the names in scope at an operation or at the end of a block: of its block, then the outermost first."""
     around = []
     end, block = (user, user.block) if isinstance(user, Op) else (None, user)
     while block is not None:

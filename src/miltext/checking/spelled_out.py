@@ -48,7 +48,7 @@ _CONVERTED = re.compile(r"_to_(?:fp|u?int)[0-9]+\Z")
 """The ending that coremltools adds to the name of a constant when it changes the data type."""
 
 _NUMBERED = re.compile(r"\Avar_(?=[0-9])")
-"""The beginning of a value's name that is only a number in the model's source."""
+"""The beginning of a value's name where the model's source has just a number."""
 
 _UNTYPED = ("absent_type", "empty_type")
 """The rules of the types that no output can be declared to have."""

@@ -1,4 +1,4 @@
-"""Models in memory that are not written yet, for the findings of `check`."""
+"""Unwritten models in memory, for the findings of `check`."""
 
 from __future__ import annotations
 

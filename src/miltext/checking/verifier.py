@@ -79,7 +79,7 @@ class CheckedText(NamedTuple):
 
 
 def found_in(subject: str | Message | Model, path: str | None = None, also: Further | None = None) -> list[Diagnostic]:
-    """Return the findings of `check` in a text, a Program or a model, and those of a further check."""
+    """Return the findings of `check` and of a further check in a text, a Program or a model."""
     if isinstance(subject, Model) and subject.is_pipeline:
         return _in_pipeline(subject, also)
     if isinstance(subject, Model):
@@ -90,7 +90,7 @@ def found_in(subject: str | Message | Model, path: str | None = None, also: Furt
 
 
 def _in_pipeline(whole: Model, also: Further | None) -> list[Diagnostic]:
-    """Return the findings in the files of a pipeline, and in those of the models in it."""
+    """Return the findings in the files of a pipeline, and of the models in it."""
     from miltext.checking.contract.whole import bundle_files
 
     found = _around(whole)
@@ -146,8 +146,8 @@ def examine(
     described: Sequence[Finding] | None = None,
     also: Further | None = None,
 ) -> Checked:
-    """Return the findings of `check`, with the text that they refer to; for a model, on request, also those of
-    coremltools.
+    """Return the findings of `check`, with the text that they refer to; for a model, on request, also coremltools'
+    findings.
 
     For a compiled model, these are the findings in its text. Omitted values of a text come from the `originals`. Array
     files of a text are in `folder`. `described` are the contradictions between a text and the description of the model
@@ -252,7 +252,7 @@ def check_read(
     undescribed: str = "",
     also: Further | None = None,
 ) -> CheckedText:
-    """Return the findings about the readable part of a text with inferred types, and those of a further check."""
+    """Return the findings, also of a further check, about the readable part of a text with inferred types."""
     is_draft = bool(read.drafts or read.elaborated)
     own = map(dtype_in_draft, read.diagnostics) if is_draft else read.diagnostics
     found = [*draft_notice(read), *own, *types.diagnostics]

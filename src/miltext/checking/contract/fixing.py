@@ -1,4 +1,4 @@
-"""Fixes of a package or an .mlmodel whose description contradicts its program: one of both follows the other."""
+"""Fixes of a package or an .mlmodel whose description contradicts its program: either follows the other."""
 
 from __future__ import annotations
 

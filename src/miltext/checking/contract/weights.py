@@ -184,7 +184,7 @@ def _of_file(path: Path, named: UsedFile, users: Users) -> list[Diagnostic]:
 
 
 def _of_records(file: RecordFile, named: UsedFile, users: Users) -> Iterator[Diagnostic]:
-    """Yield the findings of the records that values use; if there are none, that of the count in the header."""
+    """Yield the findings of the records that values use; if there are none, of the count in the header."""
     found, records = False, []
     for offset in sorted(named.wanted):
         refused, doubtful, record = _faults(file, offset, named.wanted[offset])

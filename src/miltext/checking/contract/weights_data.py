@@ -1,10 +1,10 @@
 """Doubtful numbers in the weights of a model: each record, and each literal, is read once, in pieces.
 
-A NaN spreads to the outputs, and so does an infinity in a weight that is multiplied. An infinity beside nothing but
-zeros is a mask, which attention adds to its scores, and is no fault. Core ML computes in fp16 on the Neural Engine,
-where a number beyond 65504 is an infinity; a weight of zeros is often a weight that was never loaded, but it can be an
-initial state. These two are notes. A compressed weight is examined as it is stored: its table, scales or nonzero data,
-also where these are few numbers in the program. Other single numbers in a program are settings, such as a limit.
+A NaN spreads to the outputs, and so does an infinity in a multiplied weight. An infinity beside nothing but zeros is a
+mask, which attention adds to its scores, and is no fault. Core ML computes in fp16 on the Neural Engine, where a number
+beyond 65504 is an infinity; a weight of zeros is often a weight that was never loaded, but it can be an initial state.
+These two are notes. A compressed weight is examined as it is stored: its table, scales or nonzero data, also where
+these are few numbers in the program. Other single numbers in a program are settings, such as a limit.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MOST_NAMED = 3
 
 
 class _Stored(NamedTuple):
-    """Numbers that are stored once: their place, and the weights that have them, by name."""
+    """Numbers stored once: their place, and the weights that have them, by name."""
 
     tensor: Tensor
     path: str
@@ -55,7 +55,7 @@ def weight_data_findings(whole: Model, progress: Progress | None = None) -> list
 
 
 def _stored(whole: Model) -> list[_Stored]:
-    """Return the floats of a model's programs, those of several weights once."""
+    """Return the floats of a model's programs, shared ones once."""
     found: dict[tuple[object, ...], _Stored] = {}
     for stage in whole.programs() if whole.kind in WITH_DESCRIPTION else ():
         with suppress(MiltextError):  # of an unreadable program

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 def whole_findings(whole: Model, source: CompiledSource | None = None) -> list[FileFindings]:
     """Return the findings around the programs of a model, file by file.
 
-    The manifest of a model that is not written yet has none. The analytics of a compiled model should name the
-    `source`, if known. A program that cannot be read has no findings here.
+    The manifest of an unwritten model has none. The analytics of a compiled model should name the `source`, if known. A
+    program that cannot be read has no findings here.
     """
     if whole.kind not in WITH_DESCRIPTION:
         return []

@@ -90,7 +90,7 @@ def _windows(
 def _no_window(
     op: Arguments, place: int, size: Dimension, reach: Dimension, padding: int, dilation: int
 ) -> InputConflict:
-    """Return the conflict of a kernel that is too large, by itself or by its dilations."""
+    """Return the conflict of a kernel too large by itself or by its dilations."""
     kernel = "weight" if op.has("weight") else "kernel_sizes"
     padded = f" and {padding} of padding" if padding else ""
     clause = f"spans {reach} at axis {place + 2}, where `x` has only {size}{padded}"

@@ -285,7 +285,7 @@ def position(axis: int, rank: int) -> int:
 
 
 def count(sizes: Shape) -> Dimension:
-    """Return the product of dimensions, None when one is unknown."""
+    """Return the product of dimensions, None for an unknown one."""
     product = 1
     for size in sizes:
         if size is None:

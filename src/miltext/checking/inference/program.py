@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Path: TypeAlias = "tuple[str | int, ...]"
 
 UNDEFINED = Operand(None)
-"""The operand for a value that is unknown because of a mistake, which is reported at its definition."""
+"""The operand for a value unknown because of a mistake, which is reported at its definition."""
 
 
 class Outcome:

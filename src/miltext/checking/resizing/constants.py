@@ -79,7 +79,7 @@ def numbers(op: Resized) -> Iterator[Follow]:
 
 @follows("reverse_sequence")
 def lengths(op: Resized) -> Iterator[Follow]:
-    """Update `lengths` that are all equal to the size of the axis; report them if only some are."""
+    """Update `lengths` if they all equal the size of the axis; report them if only some do."""
     rows, axis, rank = op.row("lengths"), op.value("seq_axis"), len(op.shape("x") or ())
     change = op.changes("x").get(axis % rank) if type(axis) is int and rank else None
     if rows is None or change is None or change.before not in rows:

@@ -1,4 +1,4 @@
-"""Numbers that are simple functions of a size: the known functions, and their results for another size."""
+"""Numbers as simple functions of a size: the known functions, and their results for another size."""
 
 from __future__ import annotations
 

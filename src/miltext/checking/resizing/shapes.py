@@ -142,7 +142,7 @@ def _now(change: SizeChange) -> str:
 
 @follows("split")
 def split(op: Resized) -> Iterator[Follow]:
-    """Update `split_sizes` that are equal except for the last: the same number of parts of the new size."""
+    """Update `split_sizes`, equal except for the last: the same number of parts of the new size."""
     sizes, shape, axis = op.row("split_sizes"), op.was("x"), op.value("axis")
     if sizes is None or shape is None or type(axis) is not int or not -len(shape) <= axis < len(shape):
         return

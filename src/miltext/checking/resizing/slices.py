@@ -111,7 +111,7 @@ def _bound(name: str, bound: int, first: int, last: int, change: SizeChange) -> 
 
 
 def _before_the_end(left: int, size: int, now: int | None) -> tuple[int | None, str | None, str]:
-    """Return the new value of a bound that is `left` before the end of a size, its code and the reason."""
+    """Return the new value of a bound at `left` before the end of a size, its code and the reason."""
     why = f"{left} before the end of the size {size}"
     if now is None:
         return -left, codes.CONSTANT_RESIZED, f"{why}; changed to {-left}, counted from the end"
