@@ -75,8 +75,8 @@ class ProgramComparison:
     """Compares two programs whose functions are paired.
 
     `different` collects the operations of the new program that differ from their partners, or whose weights differ, and
-    `equal` those that still have the same numbers; `unread` are those with weights that could not be read;
-    `consequences` are the rules for differences that follow from others.
+    `equal` all operations with the same numbers; `unread` are operations with unreadable weights; `consequences` are
+    the rules for differences that follow from others.
     """
 
     def __init__(self, old: KeyedGraph, new: KeyedGraph, pairs: Sequence[PairedFunction], values: Values) -> None:
@@ -109,7 +109,7 @@ class ProgramComparison:
         return self._constants.compressed
 
     def weights(self) -> WeightDifference:
-        """Return the differences of the weights, without the parts of weights that are reported as a whole."""
+        """Return the differences of the weights, without the parts of weights reported as a whole."""
         found = self._values.weights()
         reported = {index for index, sides in self._owners.items() if self._constants.are_reported(*sides)}
         for index in sorted(reported):
@@ -290,7 +290,7 @@ class ProgramComparison:
             yield ChangedOperation(label(b), name_text(b.type), *places, tuple(changes), blocks, labelled(uses[:USES]))
 
     def _shown(self, pending: Sequence[tuple[Sides, Change]]) -> list[Change]:
-        """Return the changes of constants except those that all of their uses report."""
+        """Return the changes of constants, unless all uses of the constant report them."""
         if not pending:
             return []
         hidden = [self._constants.are_reported(*sides) for sides, _ in pending]
@@ -360,7 +360,7 @@ class ProgramComparison:
             self._values.changed[-1] = replace(weight, follows=None)
 
     def _arguments(self, a: Op, b: Op, where: tuple[str, str]) -> Iterator[Change]:
-        """Yield the changes of arguments, with the reasons of those that follow."""
+        """Yield the changes of arguments, with the reasons of consequences."""
         names = {name_text(key): key for key in b.inputs}
         for change in self._named("argument", a.inputs, b.inputs, where):
             key = names.get(change.name, "")
@@ -407,8 +407,8 @@ class ProgramComparison:
         return before is None and now is None
 
     def _texts(self, before: Sequence[Operand], now: Sequence[Operand]) -> tuple[str | None, str | None]:
-        """Return the texts of two different bindings. A value that has the name of another one in the same place is
-        that of a removed operation, and is marked.
+        """Return the texts of two different bindings. Where two different values have one name in one place, the
+        operation of the old one was removed, and its text is marked.
         """
         old = [self._binding(self.old, each) for each in before]
         new = [self._binding(self.new, each) for each in now]

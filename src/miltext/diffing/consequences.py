@@ -160,7 +160,7 @@ class Consequences:
         return op not in self._kept
 
     def of_outputs(self, old: Sequence[Value], new: Sequence[Value], *, are_named: bool) -> Consequence | None:
-        """Return the reason for other values as outputs of a block; if they `are_named`, as those of a function, other
+        """Return the reason for other values as outputs of a block; if they `are_named`, as a function's outputs, other
         names are a cause.
         """
         if len(old) != len(new) or (are_named and [each.name for each in old] != [each.name for each in new]):
@@ -211,7 +211,7 @@ class Consequences:
         return are_added if before < now else are_removed
 
     def of_move(self, moved: Sequence[Op], places: set[Op]) -> Consequence | None:
-        """Return the reason for the new place of operations; `places` are all operations that are moved or added."""
+        """Return the reason for the new place of operations; `places` are all moved or added operations."""
         users = [*map(_users, moved)]
         if all(op.is_constant and own and places.issuperset(own) for op, own in zip(moved, users, strict=True)):
             return Consequence("place", label(users[0][0]))
@@ -327,7 +327,7 @@ def _dtypes(old: Type, new: Type) -> tuple[str, str] | None:
 
 
 def _last_user(op: Op) -> Op:
-    """Return the operation that a constant is a part of: its first user that is not a constant."""
+    """Return the operation to which a constant belongs: its first user other than a constant."""
     while op.is_constant and (users := _users(op)):
         op = users[0]
     return op

@@ -50,7 +50,7 @@ class PairedConstants:
     def literals(self, before: Operand, now: Operand) -> tuple[Operand, Operand]:
         """Return the Values of constants on both sides, and other operands unchanged.
 
-        Paired constants are also unchanged, and constants that are too long to be shown and not equal.
+        Paired constants are also unchanged, and unequal constants too long to be shown.
         """
         old, new = literal_of(before), literal_of(now)
         if old is None or new is None:
@@ -65,8 +65,8 @@ class PairedConstants:
         return old, new
 
     def weight(self, old: Op, new: Op, function: str) -> bool:
-        """Record the distance of two weights in different forms, of which at least one is compressed; return whether
-        they are such weights.
+        """Record the distance of two weights in different forms, at least one compressed; return whether they are such
+        weights.
         """
         are_compressed = any(is_compressed(op.type) for op in (old, new))
         if not (are_compressed and _is_weight(old) and _is_weight(new)):

@@ -36,9 +36,9 @@ class _Field(NamedTuple):
 def marked(changes: Sequence[Change], pairs: Iterable[PairedFunction]) -> list[Change]:
     """Return the changes of a model, with the reason of each field that states a fact of the program.
 
-    A name, shape or data type of a feature, or a size of an image, follows if both descriptions state that of the
-    value, or if only one program has the value, its description does. All fields of a renamed feature follow if they
-    are the same under both names.
+    A name, shape or data type of a feature, or a size of an image, follows if both descriptions state the value's or,
+    where only one program has the value, its description does. All fields of a renamed feature follow if they are the
+    same under both names.
     """
     functions = {pair.name: pair for pair in pairs if pair.old and pair.new}
     fields = {id(change): field for change in changes if (field := _field(change, functions))}
@@ -100,7 +100,7 @@ def _values(function: Function | None, kind: str) -> Sequence[Value]:
 
 
 def _states(field: _Field, values: Iterable[Value | None], texts: Sequence[str | None]) -> bool:
-    """Return whether the texts of a field are those of a fact of each value, and differ if they are two."""
+    """Return whether the texts of a field state a fact of each value, and differ if they are two."""
     spell = _STATED.get(field.path)
     return spell is not None and [*map(spell, values)] == [*texts] and len({*texts}) == len(texts)
 

@@ -58,7 +58,7 @@ def _differences(last: PartStep, steps: tuple[PartStep, ...], path: str = "") ->
 
 
 def _of_others(old: Model, new: Model) -> Iterator[MessageDifference]:
-    """Yield the differences of two models, of which at least one is not a Model message."""
+    """Yield the differences of two models, not both with a Model message."""
     (before, described), (now, other) = _stated(old), _stated(new)
     if before is not None and now is not None and before != now:
         steps = _steps("specificationVersion", *(Spec(specificationVersion=each) for each in (before, now)))

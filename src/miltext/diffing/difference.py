@@ -44,9 +44,9 @@ class Difference:
     `changes` are the changes of the model and the program themselves, `notes` the parts that could not be compared.
     `functions` are the functions with a difference, added and removed ones too, and `models` the models of two
     pipelines that differ. `complete` is true if all relevant weights and all contents of a pipeline's models were read,
-    `breaking` if only changes that break callers are listed. `numbers` are those of both on the same inputs, if they
-    were run. `to_text` is for people, `to_markdown` for a comment, `to_html` a page, `to_json` for programs,
-    `to_unified` for tools that show patches, `to_stat` a summary.
+    `breaking` if only changes that break callers are listed. `numbers` compare both on the same inputs, if they were
+    run. `to_text` is for people, `to_markdown` for a comment, `to_html` a page, `to_json` for programs, `to_unified`
+    for tools that show patches, `to_stat` a summary.
     """
 
     old: str

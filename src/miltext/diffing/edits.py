@@ -43,8 +43,8 @@ class AttributeEdit(NamedTuple):
 class FunctionEdit(NamedTuple):
     """A function that both programs have, under its new name.
 
-    `may_clash` is true if several values of the new function have one name. `loose` are constants of the old one that
-    are in no entry, or only with their uses.
+    `may_clash` is true if several values of the new function have one name. `loose` are constants of the old function
+    without an entry, or shown only with their uses.
     """
 
     old: Function
@@ -67,7 +67,7 @@ class FunctionRemoved(NamedTuple):
 
 
 class OpsetEdit(NamedTuple):
-    """Another opset of a function, or of one of its `blocks`, from old to new; None for the same one."""
+    """Another opset of a function, or of a block in `blocks`, from old to new; None for the same opset."""
 
     old: Function
     opset: str | None
@@ -172,13 +172,13 @@ class NameEdit(NamedTuple):
 
 
 class OperationReplaced(NamedTuple):
-    """A weight in another form: everything of an operation but its name and those of its outputs."""
+    """A weight in another form: everything of an operation but the names of itself and its outputs."""
 
     old: Op
     new: Op
 
 
-# ---- constants that are shown at their uses
+# ---- constants shown at their uses
 
 
 class ConstantUnused(NamedTuple):
@@ -242,7 +242,7 @@ class ModelPlaceEdit(NamedTuple):
 
 
 class PipelineNamesEdit(NamedTuple):
-    """Other names that belong to no model: those after the names of all models, or empty ones that are left out."""
+    """Other names that belong to no model: names after the names of all models, or omitted empty names."""
 
     names: tuple[str, ...]
     extra: bool
@@ -282,7 +282,7 @@ Edit: TypeAlias = OfProgram | OfOperation | OfModel
 
 
 class Edits:
-    """The exact data of one entry: its own edits, and those of constants that are shown only here."""
+    """The exact data of one entry: its own edits, and the edits of constants shown only here."""
 
     __slots__ = ("constants", "own")
 

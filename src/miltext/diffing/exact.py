@@ -1,6 +1,6 @@
 """The exact data of the entries that `comparing` finds in two programs.
 
-Constants that are shown at their uses have no entry: their data belongs to the entries of these uses.
+Constants shown at their uses have no entry: their data belongs to the entries of these uses.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _holding(entry: Found, edits: Edits) -> Found:
 
 
 def joined(changes: Iterable[Change]) -> Edits:
-    """Return the data of several changes of which one is listed."""
+    """Return the data of several changes, listed as one."""
     made = Edits()
     made.constants += [each.edits for each in changes]
     return made
@@ -142,7 +142,7 @@ class ExactData:
         return replace(change, edits=edits)
 
     def _note_sources(self, edits: Edits, op: Op) -> None:
-        """Note that an entry shows all constants that a compressed one is made of."""
+        """Note that an entry shows all constants of a compressed one."""
         todo, seen = [op], {op}
         while todo:
             operands = todo.pop().operands
@@ -160,7 +160,7 @@ class ExactData:
     # ---- constants without an entry
 
     def hide(self, sides: Sides, found: OperationDifference) -> None:
-        """Give the data of an entry that is not listed to the entries that show the constant at its uses."""
+        """Give the data of an unlisted entry to the entries that show the constant at its uses."""
         if isinstance(found, AddedOperation | RemovedOperation):
             self.hide_edits(sides, [found.edits])
         elif isinstance(found, ChangedOperation):
@@ -205,5 +205,5 @@ def attribute_edits(name: str, holder: Block | Function | None, old: Flat, new: 
 
 
 def _key(name: str, *sides: Mapping[str, object]) -> str:
-    """Return the key that is shown under a name."""
+    """Return the key shown under a name."""
     return next(key for side in sides for key in side if name_text(key) == name)

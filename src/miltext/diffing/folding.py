@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from miltext.diffing.entries import ReportEntry, ScopedEntry
 
 FEWEST = 3
-"""The fewest equal edits that are told as one."""
+"""The fewest equal edits reported as one."""
 
 NAMED = 3
 """The number of operations named in a fold without scopes."""

@@ -30,7 +30,7 @@ SHARE = 4
 """The texts of a page are at least this number of times as long as the data of whole graphs."""
 
 LEAST = 20_000
-"""The number of characters of data that are never too many."""
+"""A number of characters of data that is never too large."""
 
 FOLLOWS = "follow"
 """The state of a node whose differences all follow from others."""
@@ -112,7 +112,7 @@ class _Side:
         return self.rows[node.line - 1]
 
     def _state(self, node: GraphNode) -> str:
-        """Return the state of an operation: that of its entry, or of its row."""
+        """Return the state of an operation: its entry's, or its row's."""
         row = self._row(node)
         if node.kind not in ("op", "const"):
             return ""
@@ -168,7 +168,7 @@ def _without_equal(values: list[Json], rows: list[Json]) -> tuple[list[Json], li
 
 
 def _gathered(rows: list[Json], homes: Sequence[int]) -> Iterator[Json]:
-    """Yield the rows that are their own homes, numbered anew; each with the values of all rows in it."""
+    """Yield each row that is its own home, numbered anew, with the values of all rows in it."""
     numbers = {home: number for number, home in enumerate(sorted({*homes}))}
     inside: dict[int, list[Json]] = {}
     for row, home in zip(rows, homes, strict=True):

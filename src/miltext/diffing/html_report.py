@@ -176,7 +176,7 @@ class _Page:
         return f'<li class="{kind}"{entry}>{head}{below}</li>\n'
 
     def _below(self, finding: ReportEntry, findings: Sequence[ReportEntry]) -> str:
-        """Return findings below an entry, or those that it stands for."""
+        """Return the findings below an entry, or its folded findings."""
         before, self.follow = self.follow, self.follow or finding.what == "cause"
         below = "".join(self._list(findings))
         self.follow = before

@@ -159,7 +159,7 @@ class ResizedGraph(InferredGraph):
         return self.type(value) if partner is None else self._old.type(partner)
 
     def _follow(self, op: Op, partner: Op) -> None:
-        """Find the arguments of an operation that `reshape` would make from those of its partner."""
+        """Find the arguments of an operation that `reshape` would make from its partner's."""
         changed = {(name, place) for each in op.inputs for _, name, place in self.changed(op, partner, each)}
         if not changed or not partner.outputs:
             return
@@ -234,7 +234,7 @@ class ResizedGraph(InferredGraph):
         return was != now and self.is_recast(old, new, was, now)
 
     def changed(self, own: Op, partner: Op, parameter: str) -> set[Argument]:
-        """Return the arguments of a parameter that are other constants in the two programs."""
+        """Return the arguments of a parameter with other constants in the two programs."""
         before, now = partner.inputs.get(parameter, []), own.inputs[parameter]
         if len(before) != len(now):
             return set()
@@ -264,8 +264,8 @@ class ResizedGraph(InferredGraph):
         return np.array_equal(np.asarray(follow.elements).reshape(follow.shape).astype(array.dtype), array)
 
     def is_recast(self, old: GraphOperand, new: GraphOperand, was: str, now: str) -> bool:
-        """Return whether a constant changed only from one data type to another: its numbers are those that the old ones
-        become in the new type, or those of the same shortest decimals, as fp16(0.1) and fp32(0.1).
+        """Return whether a constant changed only from one data type to another: its numbers are the old ones in the new
+        type, or have the same shortest decimals, as fp16(0.1) and fp32(0.1).
         """
         import numpy as np
 

@@ -40,7 +40,7 @@ LONG = 30
 """The number of lines above which a part is folded."""
 
 LONGEST = 1_000
-"""The number of characters kept of a fenced line in a comment that is too long."""
+"""The number of characters kept of a fenced line in an overlong comment."""
 
 _LEFT_OUT = "\n_{} left out here: `miltext diff` shows all._\n"
 _ROOM = len(_LEFT_OUT) + 40
@@ -94,7 +94,7 @@ class _Section:
 
 
 class _Room(NamedTuple):
-    """The characters and the lines that are left in a comment."""
+    """The characters and the lines left in a comment."""
 
     characters: float
     lines: float
@@ -105,7 +105,7 @@ class _Room(NamedTuple):
         return min(self) >= 0
 
     def less(self, *parts: _Section) -> _Room:
-        """Return the room that is left after the parts."""
+        """Return the room left after the parts."""
         return _Room(self.characters - sum(map(len, parts)), self.lines - sum(part.height for part in parts))
 
 

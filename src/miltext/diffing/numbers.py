@@ -59,7 +59,7 @@ class DiffNumbers:
     """The numbers of two programs on the same inputs: the verdict, the outputs, the worst first, and the causes.
 
     `first` is the first value below the threshold, `problem` the reason why the programs cannot be compared. `seed` is
-    that of random inputs, None without any. `function` is the function that was run. `empty` are the outputs with no
+    the random inputs' seed, None without any. `function` is the function that was run. `empty` are the outputs with no
     number on either side: all of their elements are NaN.
     """
 

@@ -21,7 +21,7 @@ NO_WEIGHTS = "weights not here"
 """The words for weights whose file is absent, or a git-lfs pointer."""
 
 MODELS = 2
-"""The number of models of a pipeline that are described one by one."""
+"""The greatest number of models of a pipeline described one by one."""
 
 
 def one_line(difference: Difference) -> str:

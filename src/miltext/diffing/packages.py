@@ -56,9 +56,7 @@ def _own_texts(old: Overlays, new: Overlays) -> Iterator[Change]:
 
 
 def _items(package: Model) -> Facts:
-    """Return the files of items that are not read, each by its size and digest, or by the reason why it cannot be
-    read.
-    """
+    """Return the files of unread items, each by its size and digest, or by the reason why it cannot be read."""
     assert package.path is not None
     assert package.overlays is not None
     unread = [each.item for each in package.overlays.unread]

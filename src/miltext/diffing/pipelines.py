@@ -58,7 +58,7 @@ def _extra_names(old: Model, new: Model) -> Iterator[Change]:
 def paired(old: Sequence[Stage], new: Sequence[Stage]) -> list[Pair]:
     """Return the models of two pipelines in pairs: by unique names, and the others by position.
 
-    Only models of the same kind are paired. The order is that of the new models; a removed model keeps its place.
+    Only models of the same kind are paired. The order is the new pipeline's; a removed model keeps its place.
     """
     partners: dict[int, int] = {}
     named = [dict(_names(side)) for side in (old, new)]
@@ -83,14 +83,14 @@ def _names(side: Sequence[Stage]) -> Iterator[tuple[str, int]]:
 
 
 def _empty_names(old: Model, new: Model) -> Iterator[Change]:
-    """Yield a change where just one of two pipelines has empty names."""
+    """Yield a change where only one pipeline has empty names."""
     was, now = [f"({', '.join(map(quote, each.pipeline_names))})" for each in (old, new)]
     if was != now:
         yield Change("names", "", was, now, edits=Edits(PipelineNamesEdit(tuple(new.pipeline_names), extra=False)))
 
 
 def _compared(pair: Pair, how: How) -> Difference | None:
-    """Return the differences of two models of the same kind; None if one is missing."""
+    """Return the differences of two models of the same kind; None for a missing model."""
     old, new = pair
     if old is None or new is None:
         return None

@@ -64,7 +64,7 @@ Function: TypeAlias = "Mapping[str, Ports]"
 
 
 class Surface(NamedTuple):
-    """The functions of a model by name, and the function that is called without a name.
+    """The functions of a model by name, and the function called without a name.
 
     `has_several` is true if callers can choose one.
     """

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Message, ModelDescription, Program
 
 SOURCES = ("mlpackage", "mlmodel")
-"""The kinds of models that are sources of compiled ones."""
+"""The kinds of models from which compiled ones are made."""
 
 
 class How(NamedTuple):

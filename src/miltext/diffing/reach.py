@@ -1,4 +1,4 @@
-"""The outputs that the differences of two programs can reach, and those that they cannot."""
+"""The outputs that the differences of two programs can reach, and the others."""
 
 from __future__ import annotations
 
@@ -56,9 +56,7 @@ def output_reach(pairs: Sequence[PairedFunction], partners: Partners, causes: Re
 
 
 def _outputs(old: Function, new: Function, partners: Partners, reached: set[Value]) -> Iterator[tuple[Value, bool]]:
-    """Yield each output of a function that is not new, and whether its numbers are those of the old output of its name,
-    or of the renamed one.
-    """
+    """Yield each output that the old function has, under any name, and whether its numbers are the old ones."""
     kept = {value.name: value for block in old.blocks.values() for value in block.outputs}
     for block in new.blocks.values():
         for value in block.outputs:
@@ -108,7 +106,7 @@ def _reached(function: Function, partners: Partners, causes: ReachCauses, states
 
 
 def _is_other_around(op: Op, partners: Partners) -> bool:
-    """Return whether an inner block of an operation takes or returns other values than that of its partner."""
+    """Return whether an inner block of an operation takes or returns other values than its partner's block."""
     partner = partners.ops.get(op)
     if partner is None or len(partner.blocks) != len(op.blocks):
         return bool(op.blocks)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from miltext.ir.parts import Op
 
 LONG = 64
-"""The least bytes of a literal that is compared by its digest; the text contains shorter ones."""
+"""The least bytes of a literal compared by its digest; the text contains shorter ones."""
 
 _NAME = re.compile(r"[A-Za-z_][\w.@/]*")
 _PLACE = re.compile(r'(?<=" at )\d+')

@@ -102,7 +102,7 @@ class DiffReport(NamedTuple):
 
 
 def report(difference: Difference, shown: Shown) -> DiffReport:
-    """Return the findings of a Difference, with the folds that are `shown` open."""
+    """Return the findings of a Difference, with the folds in `shown` open."""
     notes = tuple([ReportEntry("#", (note,)) for note in difference.notes])
     head = difference.old, difference.new, difference.same, difference.verdict
     summary = () if difference.breaking else tuple(_summary(difference))
@@ -234,7 +234,7 @@ class _Findings:
             yield ReportEntry("@", (f"weights: {weights_summary(weights)}",), rows)
 
     def _rows(self, listed: list[tuple[TensorDistance | None, ReportEntry]]) -> Iterator[ReportEntry]:
-        """Yield the rows of weights, and the number of those that are left out: unread ones come last."""
+        """Yield the rows of weights, and the number of omitted rows: unread weights come last."""
         limit = self._shown.limit
         if len(listed) > limit:
             listed.sort(key=lambda each: (each[0] is None, each[0].snr or 0 if each[0] else 0))
@@ -273,7 +273,7 @@ class _Findings:
     # ---- consequences
 
     def _unless(self, follows: Consequence | None, entry: ReportEntry) -> Iterator[ReportEntry]:
-        """Yield the entry of a cause; gather that of a consequence."""
+        """Yield the entry of a cause; gather a consequence's entry."""
         if follows is None:
             yield entry
         else:

@@ -39,8 +39,8 @@ class ScopeStat:
     `added`, `removed`, `changed` and `moved` are numbers of operations, `renamed` of values, `interface` of changes of
     the function itself: its name, inputs, outputs, opset and attributes, and `weights` of weights with other elements.
     All are without `consequences`, which are counted apart. `old_parameters` and `new_parameters` are the numbers of
-    elements of all weights in the scope, and `old_bytes` and `new_bytes` their sizes. A weight that is stored once is
-    counted once, in its first scope.
+    elements of all weights in the scope, and `old_bytes` and `new_bytes` their sizes. A weight stored once is counted
+    once, in its first scope.
     """
 
     function: str = ""
@@ -60,7 +60,7 @@ class ScopeStat:
 
     @property
     def differs(self) -> bool:
-        """Whether there is a difference, also of weights that are in other scopes."""
+        """Whether there is a difference, also of weights that went to or came from other scopes."""
         counted = any(getattr(self, name) for name in COUNTED)
         return counted or (self.old_parameters, self.old_bytes) != (self.new_parameters, self.new_bytes)
 
@@ -69,14 +69,14 @@ COUNTED = ("added", "removed", "changed", "moved", "renamed", "interface", "weig
 """The fields of a ScopeStat that count differences."""
 
 NUMBERS = (*COUNTED, "old_parameters", "new_parameters", "old_bytes", "new_bytes")
-"""The fields of a ScopeStat that are numbers."""
+"""The numeric fields of a ScopeStat."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiffStat:
     """The numbers of differences of two programs: by scope, only the `scopes` with differences, and in `total`.
 
-    The parameters and bytes in `total` are those of all weights of the programs.
+    The parameters and bytes in `total` count all weights of the programs.
     """
 
     scopes: tuple[ScopeStat, ...] = ()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from miltext.ir.parts import Block
 
 FEW = 2
-"""The most differing operations of a block that are reported without their scopes."""
+"""The most differing operations of a block reported without their scopes."""
 
 
 def with_scopes(operations: Sequence[OperationDifference], old: Block, new: Block) -> list[OperationDifference]:

@@ -134,7 +134,7 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _columns(rows: Sequence[StatRow]) -> Iterator[list[str]]:
-    """Yield the columns of numbers, without those that are empty."""
+    """Yield the columns of numbers, without empty columns."""
     for name, sign in SIGNS.items():
         yield from _column("", [f"{sign}{count}" if (count := getattr(row.numbers, name)) else "" for row in rows])
     for name, title in NOUNS.items():
@@ -157,7 +157,7 @@ def _column(title: str, cells: list[str]) -> Iterator[list[str]]:
 
 
 def _bars(rows: Sequence[StatRow], room: int, color: bool) -> Iterator[str]:
-    """Yield a bar for each row, except the sum: a piece for each operation or, where that is too long, for several."""
+    """Yield a bar for each row, except the sum: a piece for each operation or, in an overlong bar, for several."""
     counted = [{name: getattr(row.numbers, name) for name in SIGNS} for row in rows[:-1]]
     most = max((sum(each.values()) for each in counted), default=0)
     scale = min(1.0, room / most) if most else 1.0

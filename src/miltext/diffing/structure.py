@@ -149,7 +149,7 @@ class ChangedOperation:
 
 @dataclass(frozen=True, slots=True)
 class MovedOperations:
-    """Operations that are consecutive in both programs, at another place relative to the others.
+    """Operations, consecutive in both programs, at another place relative to the others.
 
     `after` is the label of the operation now before them; None if they are the first. `follows` is the reason of a
     consequence.
@@ -312,7 +312,7 @@ class WeightSizes:
 
 @dataclass(frozen=True, slots=True)
 class OutputReach:
-    """The names of outputs that may have other numbers than in the old program, and of those that cannot."""
+    """The names of outputs that may have other numbers than in the old program, and of the others."""
 
     reached: tuple[str, ...] = ()
     unreached: tuple[str, ...] = ()

@@ -86,7 +86,7 @@ def _exchanged(renamed: Sequence[Rename]) -> Iterator[str]:
 
 
 def _alone(pair: PairedFunction) -> set[str | None]:
-    """Return the names of the outputs that only one of two functions has."""
+    """Return the names of the outputs that only one function of the pair has."""
     sides = [side.blocks.values() if side is not None else () for side in (pair.old, pair.new)]
     old, new = ({name_text(value.name) for block in side for value in block.outputs} for side in sides)
     return {*(old ^ new)}
@@ -117,7 +117,7 @@ def _breaks(old: Model | None, new: Model | None) -> tuple[Change, ...] | None:
 
 
 def _kinds(alone: Iterable[str], replaced: Iterable[str | None]) -> dict[str, int]:
-    """Return the numbers of operations by type, the most frequent type first, without constants: of those that one
-    program has `alone`, and of those that have another type in the other one.
+    """Return the numbers of operations by type, the most frequent type first, without constants: of operations that
+    only one program has (`alone`), and of `replaced` ones, with another type in the other program.
     """
     return dict(Counter(each for each in (*alone, *replaced) if each and each != "const").most_common())

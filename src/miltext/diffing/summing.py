@@ -27,10 +27,10 @@ _NOUNS = {"value", "weight", "function", "model", "block"} | _COUNTED
 
 
 def summed(findings: Sequence[ReportEntry], most: int, way: str) -> tuple[ReportEntry, ...]:
-    """Return findings with about `most` lines in each list, and sums of the others; `way` tells how to see them."""
+    """Return findings with about `most` lines in each list, and sums of the others; `way` is the way to see them."""
     shown = [each if each.closed else each._replace(inner=summed(each.inner, most, way)) for each in findings]
     ends = [*accumulate(1 if _is_heading(each) else _lines(each) for each in shown)]
-    kept = max(1, len([*takewhile(lambda end: end <= most, ends)]))  # one that is long is summed up itself
+    kept = max(1, len([*takewhile(lambda end: end <= most, ends)]))  # a long finding is summed up itself
     if kept >= len(shown):
         return tuple(shown)
     return (*shown[:kept], _sum([*_leaves(findings[kept:])], max(2, most // 3), way))
@@ -45,7 +45,7 @@ def _lines(entry: ReportEntry) -> int:
 
 
 def _leaves(findings: Iterable[ReportEntry]) -> Iterator[ReportEntry]:
-    """Yield the findings that are counted: those that others stand for, and those below headings without a noun."""
+    """Yield the counted findings: folded ones, and findings below headings without a noun."""
     for each in findings:
         if each.folded:
             yield from _leaves(each.folded)
