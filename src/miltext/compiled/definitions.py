@@ -55,7 +55,7 @@ SOURCES = {
 }
 """The sources of the table, by their keys.
 
-Xcode and `MLComputePlan` show the names of a compiled model's operations, too: those are not names in its
+Xcode and `MLComputePlan` show the names of a compiled model's operations, too: they are not names in its
 `metadata.json`, but no known name differs.
 """
 

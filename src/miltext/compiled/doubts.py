@@ -53,7 +53,7 @@ def _has_flexible_inputs(spec: Model) -> bool:
 
 
 def _is_other_pipeline(spec: Model) -> bool:
-    """Return whether a model is a pipeline whose stages differ from those of known pipelines."""
+    """Return whether a model is a pipeline with stages unlike known pipelines' stages."""
     kinds = [kind_of_model(stage) for stage in stages(spec)]
     return kind_of_model(spec) != PROGRAM and kinds != [PROGRAM, *WHOLE_STAGES]
 

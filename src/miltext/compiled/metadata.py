@@ -60,7 +60,7 @@ class Metadata(NamedTuple):
 
 
 def metadata(spec: Model, name: str) -> Metadata:
-    """Return the metadata of a model that is compiled to a folder with this name."""
+    """Return the metadata of a model compiled to a folder with this name."""
     doubts: list[Doubt] = []
     description = spec.description
     model: Entry = {

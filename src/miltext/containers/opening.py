@@ -76,7 +76,7 @@ def open_model(path: str | os.PathLike[str]) -> Model:
         path: The file or folder.
 
     Returns:
-        The model, whose `type` says its kind, and whose `models` are those of a pipeline.
+        The model: `type` is its kind, and `models` are the models of a pipeline.
 
     Raises:
         ModelError: MIL25x for any other file or folder, or a damaged one.
@@ -112,7 +112,7 @@ def _is_package(folder: Path) -> bool:
 
 
 def is_bundle(folder: Path) -> bool:
-    """Return whether a path is a folder that is opened as a compiled model."""
+    """Return whether a path is a folder to open as a compiled model."""
     from miltext.compiled.coremldata import TEXT
     from miltext.containers.bundle import SIGNS
 

@@ -130,7 +130,7 @@ class Deciding:
         return x is not None and parameter.domain != x.domain and parameter.name in PRECISE.get(known.name, ())
 
     def _names_type(self, known: Signature, name: str, several: Sequence[OldInput]) -> bool:
-        """Return whether an argument is the name of the old data type, and could be that of the new one."""
+        """Return whether an argument is the name of the old data type, and could be the new one's."""
         parameter = known.parameters.get(name)
         return parameter is not None and self._may_name(parameter) and several[0].operand.value == self.precisions.old
 

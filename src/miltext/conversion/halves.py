@@ -1,6 +1,6 @@
 """Numbers of fp32 as numbers of fp16, and the loss.
 
-The decisions are those of coremltools 9.0 in its pass `add_fp16_cast`, except for numbers that stand for an infinity:
+The decisions equal coremltools 9.0's in its pass `add_fp16_cast`, except for numbers that stand for an infinity:
 coremltools makes them infinite, so that `(1 - mask) * -inf` is NaN for a mask of 1. Here they become the greatest
 number.
 """
@@ -36,8 +36,8 @@ class Loss:
     """The loss of an array as fp16.
 
     `absolute` is the largest error, made at the number `at`; `relative` the largest error over its number. NaN and
-    infinities have no error. Of the numbers that are not 0, `zeros` become 0, `subnormals` keep fewer bits than the 11
-    of others, and `raised` become the least magnitude instead of 0; `clamped` stood for an infinity. `overflow` is the
+    infinities have no error. Of the nonzero numbers, `zeros` become 0, `subnormals` keep fewer bits than the 11 of
+    others, and `raised` become the least magnitude instead of 0; `clamped` stood for an infinity. `overflow` is the
     number of greatest magnitude that fp16 does not have; `greatest` the greatest magnitude of all finite numbers;
     `least` the least magnitude other than 0, where some are below the normal numbers of fp16.
     """

@@ -1,4 +1,4 @@
-"""Casts of integers to floats: those that stay, and those that may lose numbers in fp16."""
+"""Casts of integers to floats: the casts to keep, and the integers that may be lost in fp16."""
 
 from __future__ import annotations
 

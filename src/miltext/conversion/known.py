@@ -51,7 +51,7 @@ class Known:
     `uses` are the uses in the block, with the data type, or word, that each needs; `casts` the casts necessary for
     them, by their data type; `idle` the casts that the value replaces. `wide` is the name of a constant beyond fp16, if
     the value comes only from such constants. The value `counts` if it may have integers that fp16 does not contain, and
-    is `exact` if it is a cast of integers that is kept.
+    is `exact` if it is a kept cast of integers.
     """
 
     def __init__(self, value: Value, operand: Operand, type: Type, block: Block) -> None:

@@ -55,9 +55,7 @@ class BoundOperand(NamedTuple):
 
 
 class KeptConstant(NamedTuple):
-    """A constant outside of fp16's range: its greatest number, or a scale that is too small; and the values kept for
-    it.
-    """
+    """A constant outside of fp16's range: its greatest number, or a scale too small; and the values kept for it."""
 
     number: float
     outputs: list[str]
@@ -270,7 +268,7 @@ class Planning:
                     self._keep([known.wide], known.value.name)
 
     def _wanted(self, type: Type) -> str | None:
-        """Return the data type that a value needs, if it is one of the two."""
+        """Return the data type that a value needs, if it is old or new."""
         return type.dtype if isinstance(type, TensorType) and type.dtype in self.precisions else None
 
     # ---- the conversion of operations

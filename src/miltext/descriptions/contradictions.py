@@ -37,8 +37,8 @@ NEWEST = max(opset.specification for opset in OPSETS)
 
 
 def contradictions(spec: Spec, kind: str, functions: Mapping[str, Interface]) -> Iterator[Contradiction]:
-    """Yield the contradictions in the description of a model of a kind, apart from its inner models, and those with the
-    functions of its program, if any; all but those of its specification version.
+    """Yield the contradictions in the description of a model of a kind, and with the functions of its program, if any;
+    without its inner models and its specification version.
 
     Only the head of the Model message is used, and the names of a pipeline's stages.
     """
@@ -112,7 +112,7 @@ def _flexible_inputs(described: Fields) -> list[tuple[int, str, Flexible]]:
 
 
 def _mixed(described: Fields, keys: Keys, place: ProgramPlace) -> Iterator[Contradiction]:
-    """Yield an input of ranges beside one of listed sizes.
+    """Yield an input of ranges beside an input of listed sizes.
 
     Core ML refuses these at load: "A model doesn't allow a mixture of enumerated and range shape flexibility, but
     feature (…) uses the enumerated shape and feature (…) uses the range shape." (coremltools, issue 2548).
@@ -183,7 +183,7 @@ def _listed_functions(description: ModelDescription, kind: str) -> Iterator[Cont
 
 
 def version_contradictions(version: int, needed: int) -> Iterator[Contradiction]:
-    """Yield a specification version below the one that a model needs, or above the newest known one.
+    """Yield a specification version below the model's need, or above the newest known version.
 
     Source: `Model.cpp`, validateGeneric, UNSUPPORTED_COMPATIBILITY_VERSION. A version of the future may be known to a
     newer Core ML.
@@ -204,7 +204,7 @@ def version_contradictions(version: int, needed: int) -> Iterator[Contradiction]
 def pipeline_contradictions(spec: Spec) -> Iterator[Contradiction]:
     """Yield the contradictions between a pipeline and its models, apart from names and connections.
 
-    Source: coremltools, `mlmodel/src/Validation/PipelineValidator.cpp`. A version below that of a model is doubtful:
+    Source: coremltools, `mlmodel/src/Validation/PipelineValidator.cpp`. A version below a model's is doubtful:
     coremltools' `make_pipeline` gives a pipeline the greatest, but public models have less.
     """
     inner = stages(spec)

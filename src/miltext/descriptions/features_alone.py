@@ -129,7 +129,7 @@ _INT8 = BY_NAME["int8"]
 
 
 def _default(entry: FeatureDescription) -> Iterator[Flaw]:
-    """Yield a default value of another type, or of an input that is not optional (FeatureTypes.proto)."""
+    """Yield a default value of another type, or of a required input (FeatureTypes.proto)."""
     array = entry.type.multiArrayType
     field = array.WhichOneof("defaultOptionalValue")
     if field is None:

@@ -74,8 +74,8 @@ class MessageDifference(NamedTuple):
 class Part:
     """A piece of a message, `wire` with its tags.
 
-    This class is for pieces that are not divided: a number, a text, or a list of these in a field; or the contents of a
-    field that the schema lacks, with None as its `field`. `holder` is the class of the enclosing message.
+    This class is for undivided pieces: a number, a text, or a list of these in a field; or the contents of a field that
+    the schema lacks, with None as its `field`. `holder` is the class of the enclosing message.
     """
 
     is_open = False
@@ -114,7 +114,7 @@ class Whole(Part):
 
     @property
     def fixed(self) -> bytes:
-        """The contents that are in no part: the key of an entry."""
+        """The contents outside of all parts: the key of an entry."""
         return b""
 
     def with_content(self, content: bytes) -> bytes:

@@ -112,7 +112,7 @@ def update(
 def follow(
     description: ModelDescription, before: Version, program: Program, known: Mapping[str, Counterpart]
 ) -> list[DescriptionLoss]:
-    """Update a description whose entries are those of `before` to a program, and return the losses.
+    """Update a description with the entries of `before` to a program, and return the losses.
 
     `known` are the former counterparts of the program's functions. A `?` without sizes is any size from 1 on. Raise
     ModelError as `update` does.

@@ -147,7 +147,7 @@ def leftover(whole: Message, said: Message) -> bytes | None:
 
 
 def _rest(whole: Whole, said: Whole) -> bytes:
-    """Return the concatenated fields of a message that are missing or different in `said`."""
+    """Return a message's fields, concatenated, that `said` lacks or has otherwise."""
     rest = b""
     for name, part in whole.parts.items():
         there = said.parts.get(name)
