@@ -41,7 +41,7 @@ class AsBuilt:
     refused: MiltextError | None = None
 
     def added(self, found: list[Diagnostic]) -> list[Diagnostic]:
-        """Return the findings in the text, with those of the build that have places in a draft, or that refuse it.
+        """Return the findings in the text, with the build's findings that have places in a draft, or refuse it.
 
         The errors of a text are the reason for any other refusal.
         """
@@ -56,7 +56,7 @@ class AsBuilt:
 def as_built(source: Model, original: Model, model: str | int | None = None) -> AsBuilt | None:
     """Return the model that `build` would write of a text and an original, without writing it.
 
-    `model` names the model of the original's pipeline. The result is None for an original that is a program alone.
+    `model` names the model of the original's pipeline. The result is None if the original is only a program.
     """
     if original.kind not in WITH_DESCRIPTION:
         return None

@@ -31,9 +31,9 @@ class _BuildRequest(BuildOptions):
 def build(requested: _BuildRequest) -> list[Diagnostic]:
     """Write an `.mlpackage`, `.mlmodel` or `.mlmodelc` with the program of `source`; return its warnings.
 
-    With an original, all else comes from that model: description, metadata, weights. Without one, a source that is a
-    whole model is written as it is, and a compiled model is turned back; a program by itself gets a description made
-    from its types. The description follows the features that it describes, and keeps all entries that still fit.
+    With an original, all else comes from that model: description, metadata, weights. Without one, a whole model as
+    source is written as it is, and a compiled model is turned back; a program by itself gets a description made from
+    its types. The description follows the features that it describes, and keeps all entries that still fit.
 
     An `.mlmodelc` is written as Apple's compiler would write it; a warning names its unproven parts. A part that Core
     ML reads and no known output of the compiler shows is refused.
@@ -52,7 +52,7 @@ def build(requested: _BuildRequest) -> list[Diagnostic]:
         ranges: Sizes by input, `"1,3,64..512,64..512"`, or for each axis a size or the least and greatest one; each `?`
             of an input needs one.
         description: A TOML file, as `miltext.describe` writes it, in place of any other description.
-        externalize: The fewest elements of immediate constants that are moved into the weight file.
+        externalize: The fewest elements of an immediate constant to move into the weight file.
         prune_weights: Whether weight files contain only weights that the model refers to, and equal weights once. A
             note states the number of bytes left out.
         renames: New names by old ones, of the features of all models of a pipeline.
@@ -70,9 +70,9 @@ def build(requested: _BuildRequest) -> list[Diagnostic]:
         The findings of `miltext.check` in the program, and the warnings of the build.
 
     Raises:
-        ParseError: Errors of the text, before those of the model.
-        ModelError: MIL25x for the models that are read, MIL4xx for reasons that prevent this build (MIL444: options for
-            an `.mlmodelc` alone, MIL47x: the description), and the findings in a program that is not text.
+        ParseError: Errors of the text, before any of the model.
+        ModelError: MIL25x for the models read, MIL4xx for reasons that prevent this build (MIL444: options for an
+            `.mlmodelc` alone, MIL47x: the description), and the findings in a program other than text.
         WeightsError: MIL30x for weights.
         FileExistsError: Something is at `output`.
         OSError: A file cannot be read or written.

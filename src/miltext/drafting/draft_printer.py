@@ -39,7 +39,7 @@ DEPTH = 6
 
 
 class _NestedCall(NamedTuple):
-    """An operation that is inside another one, its text, and its depth.
+    """An operation nested in another one, its text, and its depth.
 
     A weight has the depth 0, and never becomes a statement of its own, which would make the text longer.
     """
@@ -216,7 +216,7 @@ class DraftPrinter(DigestPrinter):
 
 
 def _too_much(calls: Mapping[Value, _NestedCall], is_long: bool) -> Value | None:
-    """Return the nested value to write before an operation if that is too long or too deep; else None."""
+    """Return the nested value to write before a too long or too deep operation; else None."""
     if is_long:
         return max((each for each in calls if calls[each].depth), key=lambda each: len(calls[each].text), default=None)
     return next((each for each in calls if calls[each].depth >= DEPTH), None)

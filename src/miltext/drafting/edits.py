@@ -36,12 +36,12 @@ ELIDED = 64
 """The most elements of a literal in the edited text; larger ones are left out, and filled in again."""
 
 WHOLE = ("mil", "pb", "txtpb")
-"""The kinds of models that are a program alone."""
+"""The kinds of models with only a program."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EditOptions(WriteOptions):
-    """The options of `miltext.rename`, `miltext.expose` and `miltext.reshape`: `function` and those of `build`."""
+    """The options of `miltext.rename`, `miltext.expose` and `miltext.reshape`: `function` and `build`'s."""
 
     function: str | None = None
 

@@ -37,7 +37,7 @@ NOT_ALL_FIT = Note(
 )
 
 ENDS = 2
-"""The number of tried sizes that are ends of a range."""
+"""The number of tried sizes at the ends of a range."""
 
 
 def reshape(
@@ -100,7 +100,7 @@ def _tried(sizes: Mapping[str, Sizes]) -> dict[tuple[tuple[str, Sizes], ...], tu
 
 
 def _only(size: Size, choose: Callable[[int, int], int]) -> Size:
-    """Return a range narrowed to one of its sizes; a fixed size, or a range without an end, stays unchanged."""
+    """Return a range narrowed to a single size; a fixed size, or a range without an end, stays unchanged."""
     if size.is_fixed or size.greatest is None:
         return size
     chosen = choose(max(size.least, 1), size.greatest)
