@@ -18,7 +18,7 @@ COMPUTING = ("float32", "native", "ane", "cpu")
 """The names of the ways to compute fp16."""
 
 DEVICES = ("ane", "cpu")
-"""The ways that are those of a device."""
+"""The ways to compute fp16 as devices do."""
 
 CHIPS = ("M4", "M6")
 """The chips whose Neural Engines were measured; the first one is the default."""

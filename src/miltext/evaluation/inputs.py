@@ -55,8 +55,8 @@ def _noting(problems: list[Diagnostic]) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Intake:
-    """The inputs or the states of a function, by name; `kind` is `input` or `state`, and `elsewhere` contains those of
-    the other kind.
+    """The inputs or the states of a function, by name; `kind` is `input` or `state`, and `elsewhere` contains the other
+    kind.
 
     `features` has the description's further facts about them.
     """

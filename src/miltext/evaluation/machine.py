@@ -164,7 +164,7 @@ class Machine:
         return made
 
     def _without_constants(self, plan: Plan) -> tuple[Scope, list[Step]]:
-        """Return the values of a block that are the same in each turn, and the steps for the others."""
+        """Return the values of a block with the same contents in each turn, and the steps for the others."""
         constants: Scope = {}
         steps: list[Step] = []
         for step in plan.steps:

@@ -1,6 +1,6 @@
 """Conversion between pictures and a program's arrays, by the image's description.
 
-The colour spaces are from `FeatureTypes.proto`, and pillow's modes for them are those that coremltools requires in
+The colour spaces are from `FeatureTypes.proto`, and pillow's modes for them are the modes that coremltools requires in
 `predict`. A picture of another mode is not converted implicitly, for colours or alpha might be lost.
 """
 
@@ -85,7 +85,7 @@ def picture_of(array: Array, image: ImageFeatureType) -> Carried:
 def read_picture(path: str | os.PathLike[str], image: ImageFeatureType) -> Carried:
     """Return the picture in a file, upright and converted to the image's mode.
 
-    Raise MiltextError: MIL839 without pillow, MIL836 for a file that is not a picture, and for numbers without a known
+    Raise MiltextError: MIL839 without pillow, MIL836 for a file without a picture, and for numbers without a known
     white.
     """
     module = pillow()

@@ -30,7 +30,7 @@ AROUND = RUNNING | {"Made", "Opset", "Widen", "Multiply"}
 """Forms of values around an op."""
 
 SETTLED_ELEMENTS = 1 << 12
-"""The greatest number of elements of an argument that is kept in its form between runs."""
+"""The greatest number of elements of an argument kept in its form between runs."""
 
 
 class RuleParameter(NamedTuple):
@@ -107,7 +107,7 @@ def steps_of(plan: Plan) -> Iterator[Step]:
 class Planner:
     """Plans the blocks of a function; `arithmetic` is the way to compute fp16.
 
-    Arguments that are small constants of the program itself are converted to their form at once, for all runs.
+    Small constants of the program itself are converted to their form at once, as arguments of all runs.
     """
 
     def __init__(self, graph: StatedGraph, opset: str, constants: Constants, arithmetic: Arithmetic) -> None:
@@ -117,7 +117,7 @@ class Planner:
         self.arithmetic = arithmetic
 
     def plan(self, block: Block, inputs: Sequence[Value], path: Path) -> Plan:
-        """Return the plan of a block with these inputs: its own, or those of its function."""
+        """Return the plan of a block with these inputs: its own, or its function's."""
         last: dict[Value, int] = {}
         own = {*inputs, *block.made()}
         order = _order(block)

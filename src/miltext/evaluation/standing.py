@@ -48,7 +48,7 @@ class OpStanding(NamedTuple):
 
 
 def standings(plan: Plan, graph: StatedGraph, compute: str, chip: str) -> list[OpStanding]:
-    """Return the standing of each operation of a plan that is not a constant, including those of inner blocks."""
+    """Return the standing of each operation of a plan other than a constant, also in inner blocks."""
     return [_standing(step, graph, compute, chip) for step in steps_of(plan) if step.operation.type != "const"]
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from miltext.schema import proto
 
 ELIDE = 64
-"""The greatest number of elements of a literal in a text that is printed only to locate a finding."""
+"""The greatest number of elements of a literal in a text printed only to locate a finding."""
 
 
 @dataclass

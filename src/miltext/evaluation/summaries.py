@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from miltext.evaluation.rules import Array
 
 FEW = 6
-"""The most elements of a tensor that is shown by its elements."""
+"""The most elements of a tensor shown by its elements."""
 
 MOST_PROBABLE = 5
 """The number of shown entries of a dictionary."""
@@ -25,7 +25,7 @@ PIECE = 1 << 16
 """Number of elements read at once, so that their intermediate values stay in the processor's cache."""
 
 FASTER = {"f2": np.float32, "b1": np.uint8}
-"""Replacements of types that are slow in numpy, or lack an operation."""
+"""Replacements of types with which numpy is slow, or lacks an operation."""
 
 STRINGS = "OU"
 """The kinds of numpy types that strings have."""
@@ -150,7 +150,7 @@ def _number(number: Number) -> str:
 def record(name: str, value: Any, declared: Type) -> dict[str, Any]:
     """Return the facts of a row as JSON, and a short value or a dictionary as a whole.
 
-    A number in such a value that is not finite becomes the string `nan`, `inf` or `-inf`.
+    A NaN or infinity in such a value becomes the string `nan`, `inf` or `-inf`.
     """
     made = type_of(value, declared)
     found: dict[str, Any] = {"name": name, "type": spelled(made)}

@@ -150,7 +150,7 @@ def _narrow(floats: Array, halves: Array) -> None:
 class Constants:
     """The constants of a program: constants in weight files are views of the mapped file, others are read once.
 
-    Values that are unpacked or decoded from a weight file are computed each time to save memory.
+    Values unpacked or decoded from a weight file are computed each time to save memory.
     """
 
     def __init__(self, model_path: Path | None, folder: BlobFolder | None = None) -> None:

@@ -37,7 +37,7 @@ class _CompareRequest(CompareOptions):
 
 @taking(_CompareRequest)
 def compare(request: _CompareRequest) -> Comparison:
-    """Run two programs on the same inputs, and return the distances of the values of `b` from those of `a`.
+    """Run two programs on the same inputs, and return the distances of the values of `b` from the values of `a`.
 
     Their values are paired as `diff` pairs them, so that renamed values, another order and inserted operations do not
     matter.
@@ -136,7 +136,7 @@ class _Comparing:
         return usual_against(self.arrays, runners[0], pairs, own=isinstance(self.request.against, OwnNumbers))
 
     def _guesses(self) -> Iterator[str]:
-        """Yield a note about given arrays that are compared with results of random inputs without a chosen seed."""
+        """Yield a note about given arrays, compared with results of random inputs without a chosen seed."""
         is_chosen = self.request.inputs or self.request.seed is not None
         if self.arrays is not None and not is_chosen and self.arrangement.runners[0].evaluator.inputs:
             yield "the stored numbers are of other inputs: pass those"

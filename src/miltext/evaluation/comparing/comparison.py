@@ -84,8 +84,8 @@ class Comparison:
     their inputs had not, the causes of fallen outputs first; `steepest` is the largest loss before the worst output,
     whether or not that fell. `values` are all compared values except `outputs`, in the order of the new program. `lost`
     are the names of outputs that only the old program has. `notes` list values that could not be compared. `seed` is
-    the seed of random inputs, None without any. `function` is that of the new program. `ok`: no output fell, and none
-    is lost. `locate` locates findings in the text of the new program.
+    the seed of random inputs, None without any. `function` is the new program's. `ok`: no output fell, and none is
+    lost. `locate` locates findings in the text of the new program.
     """
 
     old: str

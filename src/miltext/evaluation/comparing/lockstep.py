@@ -144,7 +144,7 @@ class Lockstep:
             self._close(side, op)
 
     def put(self, side: int, value: Held, array: Carried, type: Type, *, is_constant: bool = False) -> None:
-        """Add a value of one side, and measure all pairs that are now complete."""
+        """Add a value of one side, and measure all pairs complete by now."""
         own = self.sides[side]
         turn, own.turns[value] = own.turns[value], own.turns[value] + 1
         own.moment += 1

@@ -36,9 +36,9 @@ class Measure:
     `equal` is the share of equal elements: NaN equals NaN. The other measures are for floats. `snr` is the
     signal-to-noise ratio in dB, ten times the decimal logarithm of the sum of the reference's squares by the sum of the
     differences' squares: infinite for equal values, `-inf` for a zero reference of a nonzero value. `maximum` is the
-    largest difference, `cosine` the cosine of the angle between the two. An element that is NaN or infinite on one side
-    only makes `maximum` infinite and `snr` `-inf`; `cosine` leaves it out. `nans` and `infinities` are the counts in
-    the reference and the other, `vanished` the number of elements that are 0 in the other alone.
+    largest difference, `cosine` the cosine of the angle between the two. A NaN or infinity on one side only makes
+    `maximum` infinite and `snr` `-inf`; `cosine` leaves it out. `nans` and `infinities` are the counts in the reference
+    and the other, `vanished` the number of zeros in the other alone.
 
     `saturated` is the number of elements that stand for infinity on both sides, as after adding a mask of -1e4: the
     energy of few such elements would hide the loss of the others, so `snr` is the lower of two ratios, over all
@@ -145,9 +145,7 @@ class _Sums:
         self.peak = max(self.peak, float(a.max()), -float(a.min()))
 
     def _without_oddities(self, a: Array, b: Array, same: Array) -> tuple[Array, Array, Array]:
-        """Count the elements that are not finite, and return the arrays with 0 in their place, and the mask of
-        equal elements.
-        """
+        """Count NaNs and infinities, and return the arrays with 0 in their place, and the mask of equal elements."""
         for place, array in enumerate((a, b)):
             self.nans[place] += int(np.count_nonzero(np.isnan(array)))
             self.infinities[place] += int(np.count_nonzero(np.isinf(array)))
@@ -184,8 +182,8 @@ def _measure_floats(pairs: list[tuple[Array, Array]]) -> Measure:
 
 
 def _without_saturated(pairs: list[tuple[Array, Array]], peak: float) -> tuple[int, float]:
-    """Return the number of elements that are saturated on both sides, and the ratio in dB without them, infinite if
-    there are none.
+    """Return the number of elements saturated on both sides, and the ratio in dB without them, infinite if there are
+    none.
 
     Saturated elements are far larger than all others on both sides.
     """

@@ -218,7 +218,7 @@ def _outputs(old: Walked, new: Walked, same: Mapping[Value, Value], *, has_more:
 
 
 def _constants(old: Walked, new: Walked, same: Mapping[Value, Value]) -> dict[Value, Value]:
-    """Return unpaired constants that are the same argument of corresponding operations.
+    """Return unpaired constants given for the same argument of corresponding operations.
 
     This compares a weight with its compressed form.
     """
@@ -263,7 +263,7 @@ def _operations(block: PairedBlock) -> dict[Value, Value]:
 
 
 def _prefer_namesakes(old: Walked, new: Walked, same: dict[Value, Value]) -> None:
-    """Pair a value with its free namesake of the same sizes, in place of one that a different operation makes.
+    """Pair a value with its free namesake of the same sizes, in place of a value that a different operation makes.
 
     An operation in place of several, such as a `conv` with a bias, has the name of the last of them, and the numbers.
     """

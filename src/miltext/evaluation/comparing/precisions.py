@@ -45,7 +45,7 @@ def is_rounded(one: Carried, other: Carried) -> bool:
 
 
 def but_rounded(is_kept: Callable[[int], bool]) -> Sameness:
-    """Return the criteria for operations that are equal except for precision: casts between floats are ignored.
+    """Return the criteria for operations equal except for precision: casts between floats are ignored.
 
     `is_kept` returns whether the constants of a pair differ only by rounding.
     """

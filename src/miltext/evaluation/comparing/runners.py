@@ -116,8 +116,8 @@ class Arrangement:
 
 
 def arranged(old: ComparedProgram, new: ComparedProgram, function: str, compute: str) -> Arrangement:
-    """Return two programs with corresponding functions. Raise MiltextError (MIL842, MIL843) if they do not
-    correspond. The old one is computed in float32 where the new one is computed as on a device.
+    """Return two programs with corresponding functions. Raise MiltextError (MIL842, MIL843) if they do not correspond.
+    The old program is computed in float32 where the new one follows a device.
     """
     first = runner(old, function, "float32" if compute in DEVICES else compute)
     chosen = first.evaluator.function

@@ -221,7 +221,7 @@ class Verdict:
         return self._origin(index, self._steepest(index), True)
 
     def _is_computed(self, index: int) -> bool:
-        """Return whether a value can lose precision: a float that is not a constant."""
+        """Return whether a value can lose precision: a float, but no constant."""
         return self._steepest(index).measure.snr is not None and not self._tracks[index].is_number
 
     def _worst_way(self, index: int) -> list[int]:
