@@ -23,8 +23,8 @@ class Function(Attributed[proto.Function]):
     """A function: its inputs, which are in scope in all of its blocks, and the blocks by opset.
 
     `undefined` are the used names without a definition. `clashing` maps each value whose name was in use at its
-    definition to the value with that name. `opset` is the function's opset, which may differ from those of its blocks.
-    `journal`, if one is kept, contains the operations that edits insert or take out, and whether each was in a block.
+    definition to the value with that name. `opset` is the function's opset, which may differ from its blocks' opsets.
+    `journal`, if any, contains the operations that edits insert or take out, and whether each was in a block.
     """
 
     __slots__ = ("_has_uses", "_names", "blocks", "clashing", "inputs", "journal", "name", "opset", "undefined")

@@ -34,7 +34,7 @@ def settle_names(function: Function, *, may_clash: bool = False) -> None:
 
 
 def _require_definitions(function: Function, defined: set[Value]) -> None:
-    """Raise GraphError for a used value that is neither defined nor an undefined name of the text."""
+    """Raise GraphError for a used value without a definition, except for an undefined name of the text."""
     used = (part.operands if isinstance(part, Op) else part.outputs for _, part in function.parts())
     for value in chain.from_iterable(used):
         if value not in defined and value.owner is not None:
@@ -85,7 +85,7 @@ class _Settling:
                 self._part(other, value)
 
     def _define(self, value: Value, defined: list[tuple[str, Value | None]]) -> None:
-        """Add a value to the scope; if it has the name of another value, rename one of them."""
+        """Add a value to the scope; if it has the name of another value, rename either."""
         other = self._seen(value.name)
         is_new = other is not None and other is not value and value not in self._function.clashing
         if other is not None and is_new and not self._may_clash:
@@ -94,7 +94,7 @@ class _Settling:
         self._scope[value.name] = value
 
     def _part(self, value: Value, other: Value) -> None:
-        """Rename one of two values with the same name: the first, unless only that one must keep its name."""
+        """Rename either of two values with the same name: the first, unless only the first must keep its name."""
         has_to_stay = value in self._kept and other not in self._kept
         moved, staying = (other, value) if has_to_stay else (value, other)
         moved.name = self._function.fresh(moved.name)

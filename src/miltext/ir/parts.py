@@ -146,7 +146,7 @@ class Value:
             del self.uses[use]
 
     def declare(self, message: proto.NamedValueType) -> None:
-        """Set the declared type to exactly that of a message, whatever it contains; the name stays."""
+        """Set the declared type to exactly a message's type, whatever it contains; the name stays."""
         self.message = message
         self._touch()
 
@@ -242,7 +242,7 @@ class Op:
         return [each for each in self.inputs.get(parameter, ()) if isinstance(each, Value)]
 
     def used(self) -> list[Value]:
-        """Return the values that the operation needs, each once: its operands, and those that its blocks capture."""
+        """Return the values that the operation needs, each once: its operands, and values that its blocks capture."""
         return list(dict.fromkeys([*self.operands, *(self.captured() if self.blocks else ())]))
 
     def operand(self, parameter: str) -> Operand:
@@ -251,7 +251,7 @@ class Op:
         return operands[0] if len(operands) == 1 else None
 
     def literals(self) -> dict[str, proto.Value]:
-        """Return the literals that are the only argument of a parameter, by parameter."""
+        """Return the literals given as the only argument of a parameter, by parameter."""
         single = ((parameter, self.operand(parameter)) for parameter in self.inputs)
         return {parameter: each for parameter, each in single if each is not None and not isinstance(each, Value)}
 
@@ -307,7 +307,7 @@ class Op:
             new.uses[use] = None
 
     def set_blocks(self, blocks: Sequence[Block]) -> None:
-        """Set the inner blocks; those that are left out lose their uses of values."""
+        """Set the inner blocks; omitted blocks lose their uses of values."""
         self.touch()
         self.has_other_blocks = True
         for block in self.blocks:
@@ -427,7 +427,7 @@ class Block(Attributed[proto.Block]):
         self._outputs, self._returned = values, None
 
     def returns(self, value: Value) -> bool:
-        """Return whether a value is one of the outputs, in constant time."""
+        """Return whether a value is an output, in constant time."""
         if self._returned is None:
             self._returned = Counter(self._outputs)
         return self._returned[value] > 0
@@ -516,7 +516,7 @@ class Block(Attributed[proto.Block]):
         self.is_rebuilt = True
 
     def note(self, op: Op) -> None:
-        """Enter an operation, before it is inserted or taken out, in the journal of the function, if one is kept."""
+        """Enter an operation, before it is inserted or taken out, in the function's journal, if any."""
         owner: Function | Op | None = self.owner
         while isinstance(owner, Op):
             owner = owner.block.owner if owner.block is not None else None

@@ -74,12 +74,12 @@ class Planting:
 
 
 def connected(operands: Sequence[Operand], find: Find, taken: Taken) -> list[Operand]:
-    """Return the operands of another graph as those of this one."""
+    """Return the operands of another graph as operands of this one."""
     return [find(each) if isinstance(each, Value) else None if each is None else taken(each) for each in operands]
 
 
 def take_attributes(op: Op, taken: Taken) -> None:
-    """Replace the attributes of an operation from another graph by those that `taken` returns."""
+    """Replace the attributes of an operation from another graph by the results of `taken`."""
     for key, value in op.attributes.items():
         other = taken(value)
         if other is not value:
@@ -87,7 +87,7 @@ def take_attributes(op: Op, taken: Taken) -> None:
 
 
 def take_literals(op: Op, taken: Taken) -> None:
-    """Replace the attributes and literal arguments of an operation from another graph by those that `taken` returns."""
+    """Replace the attributes and literal arguments of an operation from another graph by the results of `taken`."""
     take_attributes(op, taken)
     for parameter, operands in op.inputs.items():
         others = connected(operands, lambda value: value, taken)

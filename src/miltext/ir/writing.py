@@ -34,7 +34,7 @@ def write_function(target: proto.Function, function: Function, *, is_copy: bool)
 
 
 def _set_attributes(target: Fields, changed: Mapping[str, proto.Value | None]) -> None:
-    """Set the changed attributes, and remove those that are None."""
+    """Set the changed attributes; None removes an attribute."""
     for key, value in changed.items():
         target.pop(key, None)
         if value is not None:

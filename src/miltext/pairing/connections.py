@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Flood:
-    """A spread from pairs to neighbours that are equal at a level.
+    """A spread from pairs to neighbours equal at a level.
 
     Each connection of two operations with the same partners is a vote for the two. The pair with the most votes comes
     first, and among equals a pair of the same name. With `constants`, the spread goes only from operations to their

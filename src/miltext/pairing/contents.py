@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from miltext.weight_files.blob_storage import Blob, BlobFile
 
 _SHORT = 128
-"""The greatest number of bytes of a value that is cached by its wire."""
+"""The greatest number of bytes of a value cached by its wire."""
 
 
 class Keys(defaultdict[Hashable, int]):

@@ -36,7 +36,7 @@ or a compressed one; LOOSE: both constant, or both not.
 
 @dataclass(eq=False, slots=True)
 class OperationFacts:
-    """The facts of an operation that is at an `index` of its block.
+    """The facts of an operation at an `index` of its block.
 
     `operands` are the values of its arguments, each in the slot of the same index: a number for an argument's key and a
     position in it. `captures` are the outer values that its inner blocks use. `kinds` are integers, by level, for the

@@ -144,7 +144,7 @@ class BlockOperations:
         return self.facts[index].grounded or self.facts[index].weighty
 
     def is_next(self, index: int, other: int) -> bool:
-        """Return whether one of two operations takes a value of the other."""
+        """Return whether either operation takes a value of the other."""
         return any(maker == other for _, maker, _ in self.makers[index]) or any(
             maker == index for _, maker, _ in self.makers[other]
         )
