@@ -78,7 +78,7 @@ class WeightContents:
         return self._places[content]
 
     def content(self, blob: Blob, progress: Progress | None = None) -> Content:
-        """Return the contents of a record; `progress` receives the number of bytes that are read."""
+        """Return the contents of a record; `progress` receives the number of bytes read."""
         key = blob.path, blob.offset
         if key not in self._known:
             self._known[key] = blob.dtype.name, blob.size, blob.padding_bits, blob.digest(progress)

@@ -55,8 +55,8 @@ def programs_in(text: str, headings: Collection[str], needed: Collection[str]) -
     """Return the text of each program below its heading, after empty lines in place of the text before it, so that
     places stay valid.
 
-    An empty heading stands for the whole text with one program. Raise UndecidedSide for a heading in `needed` that is
-    missing or repeated, and for text before the first heading.
+    An empty heading stands for the whole text with one program. Raise UndecidedSide for a missing or repeated heading
+    in `needed`, and for text before the first heading.
     """
     if "" in headings:
         return {"": text}

@@ -15,7 +15,7 @@ def merge_manifests(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     """Return the merged manifest, item by item, with the identifiers in ours; None for a conflict.
 
     The result is ours, byte for byte, unless theirs changed more than identifiers. An empty base means that both sides
-    added the package. Data that is not a manifest conflicts with any other.
+    added the package. Data other than a manifest conflicts with any other.
     """
     said = [_by_paths(data) for data in (base or b"{}", ours, theirs)]
     if said[1] is None or said[2] is None:
@@ -34,7 +34,7 @@ def say_the_same(one: bytes, other: bytes) -> bool:
 
 
 def _by_paths(data: bytes) -> Record | None:
-    """Return the contents of a manifest by path instead of identifier; None for data that is not a manifest."""
+    """Return the contents of a manifest by path instead of identifier; None for other data."""
     from miltext.models.manifest import by_paths
 
     try:
@@ -60,7 +60,7 @@ def merged_records(base: Record, ours: Record, theirs: Record) -> Record | None:
 
 
 def _with_identifiers(merged: Record, ours: Record, theirs: Record) -> bytes | None:
-    """Return a manifest by identifier: those of ours, and those of theirs for items that it added.
+    """Return a manifest by identifier: the identifiers of ours, and of theirs for items that it added.
 
     Return None if two items have the same identifier, or the model is not among the items.
     """

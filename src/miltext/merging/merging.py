@@ -337,7 +337,7 @@ def _key(triple: Triple) -> Key:
 
 
 def _triples(base: Hole | None, ours: Hole, theirs: Hole) -> Iterator[Triple]:
-    """Yield the items of a hole in all versions: first those of ours, then the others."""
+    """Yield the items of a hole in all versions: first the items of ours, then the others."""
     found = [{item.key: item for item in hole.items} if hole else {} for hole in (base, ours, theirs)]
     for key in {**found[1], **found[2], **found[0]}:
         yield Triple(*[items.get(key) for items in found])

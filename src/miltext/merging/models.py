@@ -195,7 +195,7 @@ class _ModelMerge:
         return Markers().text([piece for each in self._texts for piece in (each.heading, each.merged.text)])
 
     def _told(self, markers: Markers) -> str:
-        """Return the conflicts: those of the description as comments, and the texts of programs."""
+        """Return the conflicts: the description's as comments, and the texts of programs."""
         is_pipeline = self._side(1).is_pipeline
         texts = [each for each in self._texts if each.merged.conflicts or not is_pipeline]
         pieces = [piece for each in texts for piece in (each.heading, each.merged.text)]
@@ -213,7 +213,7 @@ class _ModelMerge:
         return self._all(), [*found, *new_contradictions(merged, self._side(1), self._side(2))]
 
     def _kept_whole(self, text: str, conflicts: Sequence[str], errors: Sequence[Diagnostic] = ()) -> MergedModel:
-        """Return a merge in conflict, with the model of the side that is complete with the kept files."""
+        """Return a merge in conflict, with the model of a side whose weights are all in the kept files."""
         for side in (1, 2):
             with suppress(Unplaced, ModelError):
                 return MergedModel(text, self._with_kept_weights(side), conflicts, errors, side)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def merged_overlays(versions: Sequence[Model | None], described: ModelDescription) -> Overlays:
     """Return the overlays of a merged model with this description; the `versions` are the base, ours and theirs.
 
-    A text is that of the description. Of a value of unknown use that both sides changed, ours is taken.
+    A text is the description's. Of a value of unknown use that both sides changed, ours is taken.
     """
     there = [each.overlays if each is not None else None for each in versions]
     known = [texts_of(each.whole) for each in there if each is not None]
@@ -54,7 +54,7 @@ def merge_overlays(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     """Return a merged overlay, text by text; None for a conflict.
 
     It is ours, byte for byte, unless theirs changed more than the layout. An empty base means that both sides added it.
-    Data that is not an overlay is in conflict with any other.
+    Data other than an overlay is in conflict with any other.
     """
     said = [_table(data) for data in (base or b"{}", ours, theirs)]
     if said[1] is None or said[2] is None:

@@ -56,7 +56,7 @@ class InConflict:
     """A package, a compiled model or a single file that git could not merge; `path` is relative to the top of the
     repository.
 
-    `of_ours` are the files in conflict that no text contains, which are those of ours after a text is taken.
+    `of_ours` are the files in conflict that no text contains, which are the files of ours after a text is taken.
 
     Raise ModelError: MIL845 outside a repository, MIL860 where git has no conflict, MIL861 where the commits that git
     merges are unknown, MIL862 for changes that would be lost without permission.

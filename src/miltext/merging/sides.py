@@ -80,7 +80,7 @@ class Item:
 
 
 class Side:
-    """A version of a text, with plain newlines as line ends. Raise ParseError for text that is not MIL.
+    """A version of a text, with plain newlines as line ends. Raise ParseError for text other than MIL.
 
     `keys` maps its values to their partners in other versions, `names` to their final names.
     """

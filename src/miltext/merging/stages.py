@@ -37,7 +37,7 @@ class StageTriple(NamedTuple):
 class Stages:
     """The models of three versions of a pipeline, in their merged order.
 
-    Without a base, models of theirs are matched with those of ours. `is_replaced` means that both sides replaced the
+    Without a base, models of theirs are matched with models of ours. `is_replaced` means that both sides replaced the
     same model: the models are then not merged.
     """
 

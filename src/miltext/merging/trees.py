@@ -25,7 +25,7 @@ class NotFound(Exception):
 
 
 class Staged(NotFound):
-    """The index has changes of the package that are in no commit."""
+    """The index has uncommitted changes of the package."""
 
 
 class Trees(NamedTuple):

@@ -31,7 +31,7 @@ ADDED, REMOVED, CHANGED, UNREADABLE = "added", "removed", "changed", "unreadable
 
 
 class Commit(NamedTuple):
-    """The facts of a commit: its full and its short name, those of its parents, the author's date and name, and the
+    """The facts of a commit: its full and its short name, its parents' names, the author's date and name, and the
     subject.
     """
 
@@ -51,11 +51,11 @@ class Commit(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
     """A commit, and what it does to a model: `status` is one of the states above, `path` the model's path in it and
-    `old_path` that before it, from the top of the repository, None where it does not exist.
+    `old_path` the path before it, from the top of the repository, None where it does not exist.
 
     `difference` is of a changed model, `facts` are of an added one, `problem` is the reason why a model cannot be read,
-    and `moved_to` the new path of one that was renamed away. `is_first` is true if no commit before it has the model,
-    `is_cut` if the clone is shallow and begins here.
+    and `moved_to` the new path of a model that was renamed away. `is_first` is true if no commit before it has the
+    model, `is_cut` if the clone is shallow and begins here.
     """
 
     commit: Commit
@@ -106,7 +106,7 @@ class History:
         self._require_known()
 
     def _require_commits(self) -> None:
-        """Raise ModelError (MIL845) for a word that is not a revision; a range may be empty."""
+        """Raise ModelError (MIL845) for a word other than a revision; a range may be empty."""
         for each in self._revisions.replace("...", "..").split(".."):
             self._repository.tree_of(each or "HEAD")
 
@@ -129,7 +129,7 @@ class History:
     def entries(self) -> Generator[HistoryEntry, None, None]:
         """Yield the commits in git's order, each with its difference, as they are asked for.
 
-        A merge is compared with its first parent. git lists it only if the model differs from that of each parent.
+        A merge is compared with its first parent. git lists it only if the model differs from each parent's.
         """
         self._look_at_newest()
         seen: set[str] = set()
@@ -145,14 +145,14 @@ class History:
                 if entry is not None:
                     yield entry
                 if len(self._paths()) > known:
-                    break  # the older commits may change files that are known from now on
+                    break  # the older commits may change files known from now on
             else:
                 return
 
     def _look_at_newest(self) -> None:
         """Note the weight files that the newest version names: they may be newer than its text.
 
-        Raise ModelError (MIL846) for a folder that is not a model.
+        Raise ModelError (MIL846) for a folder without a model.
         """
         path = self._places[0].path
         for commit in self._listed(self._tip, [path], "--max-count=1"):
@@ -164,7 +164,7 @@ class History:
                 self._note_beside(review, path, old=side is old)
 
     def _since(self, last: str) -> Iterator[Commit]:
-        """Yield the commits that change the known paths, after one that was listed."""
+        """Yield the commits that change the known paths, after a listed one."""
         found = self._listed(self._revisions, self._paths(), *self._options)
         if last:
             for commit in found:
@@ -265,7 +265,7 @@ def _compared(old: Model, new: Model) -> Difference:
 
 
 def model_facts(model: Model) -> ModelFacts:
-    """Return the facts of a model that are told of its first version."""
+    """Return the facts of a model to report of its first version."""
     from miltext.schema.walk import operations
 
     programs = [stage.model for stage in model.programs()]

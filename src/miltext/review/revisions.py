@@ -43,7 +43,7 @@ _POINTERS = (codes.LFS_POINTER_OF_MODEL, codes.LFS_POINTER_OF_WEIGHTS)
 """The codes of a git-lfs pointer in place of a file."""
 
 _SIMILAR_FILES = (MANIFEST, COREMLDATA, METADATA)
-"""Files that are so similar in all models that they do not prove a rename."""
+"""Files too similar in all models to prove a rename."""
 
 Compare = Callable[["Model", "Model"], Difference]
 """A function that compares two models."""
@@ -375,5 +375,5 @@ def _model_of(path: str) -> str | None:
 
 
 def _enclosing(path: str, models: Sequence[str]) -> str:
-    """Return the model in a list that is the file, or contains it; empty for none."""
+    """Return the model in a list that equals the file, or contains it; empty for none."""
     return next((each for each in (path, *parents(path)) if each in models), "")

@@ -59,8 +59,8 @@ class ModelForm(NamedTuple):
 def file_text(path: Path, shown: ModelForm | None = None) -> Iterator[str]:
     """Yield the text of a file for display, in pieces.
 
-    Of a file that cannot be read, yield the reason and the digest of its bytes; of a `.mil` that is not a program's
-    text, as a draft, the reason and the text as it is.
+    Of an unreadable file, yield the reason and the digest of its bytes; of a `.mil` without a whole program, as a
+    draft, the reason and the text as it is.
 
     Raise OSError where the file cannot be opened.
     """
