@@ -28,7 +28,7 @@ MESSAGES: dict[str, type[Message]] = {"program": Program, "value": Value}
 
 
 SHORT = 1 << 13
-"""The most characters that are read without coarse tokens in less time than their expressions take to compile."""
+"""The most characters to read without coarse tokens in less time than their expressions take to compile."""
 
 
 FAILURES = (SyntaxFailure, LoweringError, RecursionError, TooDeep)
@@ -117,13 +117,13 @@ def _wire(text: str, lowering: Lowering | None, rule: str) -> bytes:
 
 
 def require_text(text: object) -> None:
-    """Raise TypeError for an object that is not text."""
+    """Raise TypeError for an object other than text."""
     if not isinstance(text, str):
         raise TypeError(f"expected MIL text, a str, not {type(text).__name__}: `miltext.load` reads a file")
 
 
 def _parser_of(text: str) -> Parser:
-    """Return the parser for a text: without coarse tokens for a short one that is the first of the process."""
+    """Return the parser for a text: without coarse tokens for a short text, if it is the first of the process."""
     is_first = not _parser.cache_info().currsize and not _fine_parser.cache_info().currsize
     return _fine_parser() if is_first and len(text) <= SHORT else _parser()
 

@@ -300,7 +300,7 @@ class _RecoveringParse:
         return end
 
     def operation_end(self, start: int, begun: list[Node]) -> int | None:
-        """Return the end of the operation that is broken at `start`, or the likely beginning of the next.
+        """Return the end of the operation broken at `start`, or the likely beginning of the next.
 
         Return None at the text's end.
         """
@@ -378,7 +378,7 @@ class _RecoveringParse:
         return named
 
     def feed_head(self, anchor: int, start: int, at: int, begun: list[Node]) -> None:
-        """Insert the missing tokens before the `{` at a place, for a head that is broken at `start`.
+        """Insert the missing tokens before the `{` at a place, for a head broken at `start`.
 
         Of `func main<ios18>(...)`, the known parts stay: name, opset and inputs.
         """

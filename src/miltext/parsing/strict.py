@@ -1,5 +1,4 @@
-"""The parts of a text that only miltext accepts, and the parts that are absent from all known texts of Apple's
-compiler.
+"""The parts of a text that only miltext accepts, and the parts absent from all known texts of Apple's compiler.
 
 The sources are 72 texts that the compiler printed and 43 that people wrote by hand, and compiled texts in the source of
 coremltools: fp8 in its `models/_fp8_compile.py` of 2026 and its tests, uint1 in the tests of compression.

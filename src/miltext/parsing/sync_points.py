@@ -49,7 +49,7 @@ class SyncPoints:
         self.text = text
 
     def begins(self, at: int, *signs: str) -> bool:
-        """Return whether a phrase of one of these kinds seems to begin at a place."""
+        """Return whether a phrase of any of these kinds seems to begin at a place."""
         return any(_SIGNS[sign].match(self.text, at) for sign in signs)
 
     def begins_line(self, at: int) -> bool:

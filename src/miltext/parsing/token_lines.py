@@ -13,10 +13,10 @@ from itertools import accumulate
 from miltext.syntax.lexer import FINE, lexer
 
 WINDOW = 300
-"""The number of characters that are read before and after a place."""
+"""The number of characters to read before and after a place."""
 
 PHRASE = 1 << 20
-"""The greatest number of characters that are read of a whole phrase."""
+"""The greatest number of characters to read of a whole phrase."""
 
 CUT = "\0"
 """The mark in a line for omitted text; no token contains it."""

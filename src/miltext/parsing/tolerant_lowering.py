@@ -163,7 +163,7 @@ class TolerantLowering(TreeLowering):
 
 
 def _plain_lists(literal: str | Raw | None) -> Iterator[str]:
-    """Yield the lists of plain elements in a literal that are single tokens."""
+    """Yield the lists of plain elements in a literal, each a single token."""
     if isinstance(literal, Raw):
         for child in literal.children:
             yield from _plain_lists(child)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from miltext.syntax.parser import Parsed
 
 WINDOW = 300
-"""The number of characters before a value that are searched for the name of its parameter."""
+"""The number of characters before a value in which the name of its parameter is searched."""
 
 
 OF_RUNTIME = (codes.OPERATION_OPSET, codes.RUNTIME_TYPE)

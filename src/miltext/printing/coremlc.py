@@ -68,9 +68,9 @@ def as_coremlc(
 ) -> str:
     """Return the `model.mil` that Apple's compiler would write for this Program.
 
-    `specification_version` is that of the model, and determines the dialect; `description` is its ModelDescription, the
-    source of FlexibleShapeInformation. `versions` are those of the compiler: by default the versions in the Program, or
-    else the newest. Both messages may be of coremltools' classes. One warning lists the parts that the compiler drops,
+    `specification_version` is the model's, and determines the dialect; `description` is its ModelDescription, the
+    source of FlexibleShapeInformation. `versions` are the compiler's: by default the versions in the Program, or else
+    the newest. Both messages may be of coremltools' classes. One warning lists the parts that the compiler drops,
     another the unproven ones; they go to `on_warning`, or to Python's warnings. Raise PrintError for a Program that
     Apple's syntax cannot express.
     """
@@ -136,7 +136,7 @@ def _drop_opsets(name: str, function: Function) -> list[str]:
 
 
 def _own_description(description: Message | None) -> ModelDescription:
-    """Return a description of miltext's own class with the contents of one of another copy of the schema."""
+    """Return a description of miltext's own class with the contents of a description of another copy of the schema."""
     if description is None:
         return ModelDescription()
     if description.DESCRIPTOR.full_name != ModelDescription.DESCRIPTOR.full_name:

@@ -2,16 +2,16 @@
 
 `call_tables` returns a dictionary of lists:
 
-- `forms`: each `[arguments, attributes]`, a form of calls that is there once, however many operations have it. Both are
-  lists of `[name, item, ...]`: a parameter with its bindings, or an attribute with its value. An item is a string, the
-  spelling of a literal; 0, the next one of the node's own items; or null: for an argument, the next value that the node
+- `forms`: each `[arguments, attributes]`, a form of calls, listed once, however many operations have it. Both are lists
+  of `[name, item, ...]`: a parameter with its bindings, or an attribute with its value. An item is a string, the
+  spelling of a literal; 0, the next item of the node's own; or null: for an argument, the next value that the node
   takes; for an attribute, the name of the first value that it makes.
 - `calls`: for each node, null without arguments and attributes; the number of its form; or a list of this number and
   the node's own items: strings as above, and numbers of weights.
 - `weights`: each `[data type, shape, elements, bytes, file, offset, reason, statistics]`. A file and a reason are
   numbers of `words`, whose first word is empty: the file of a literal, and the reason if the weight was read. The
   statistics are `[least, greatest, mean, share of zeros, number of read elements]`, or null for a weight without
-  elements, and for one that was not read.
+  elements, and for an unread weight.
 - `words`: the words of `weights`, each once.
 
 A weight is a value in a weight file, a tensor whose elements the text leaves out, or one with a long literal. Equal
@@ -52,7 +52,7 @@ class WeightFacts(NamedTuple):
 
     `file` is its path and `offset` its place in the file; a literal has an empty path. `statistics` are the least, the
     greatest and the mean value as text, since JSON has no NaN, the share of zeros, and the number of read elements.
-    They are None for a weight without elements, and for one that was not read: then `reason` tells why.
+    They are None for a weight without elements, and for an unread weight: then `reason` is the reason.
     """
 
     dtype: str = ""

@@ -96,7 +96,7 @@ def paths_of(names: Sequence[str]) -> list[NamePath]:
 
 
 def best_paths(names: Sequence[Sequence[str]]) -> list[NamePath]:
-    """Return the path of each operation: of its own names and those of its constants, the path with the most frequent
+    """Return the path of each operation: of its own and its constants' names, the path with the most frequent
     beginning.
     """
     found = [[path for path in paths_of(each) if path.words] for each in names]
@@ -213,7 +213,7 @@ def _gather(nodes: list[GraphNode]) -> GraphNode:
 
 
 def _dense(words: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return the places of the words that are dense between their first place and their last."""
+    """Return the places of dense words: found often between their first place and their last."""
     counts = Counter(word for _, word in words)
     first = {word: place for place, word in reversed(words)}
     last = {word: place for place, word in words}
@@ -221,7 +221,7 @@ def _dense(words: list[tuple[int, str]]) -> list[tuple[int, str]]:
 
 
 def _joined(words: list[tuple[int, str]]) -> list[OperationRun]:
-    """Return the runs of equal words. A word that is never beside an equal one makes no run, and divides none."""
+    """Return the runs of equal words. A word never beside an equal one makes no run, and divides none."""
     lasting = {one[1] for one, other in pairwise(words) if one[1] == other[1]}
     runs: list[OperationRun] = []
     for word, found in groupby((each for each in words if each[1] in lasting), key=itemgetter(1)):

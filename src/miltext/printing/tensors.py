@@ -37,8 +37,8 @@ PLAIN = Style()
 def usual_literal(tensor: TensorValue, dtype: DType | None, shape: Shape | None, style: Style) -> str | None:
     """Return the literal that reads back as these values under a type of this data type and shape.
 
-    It is None for values that are in another field than the type's usual one, do not fill the shape, exceed the type's
-    range, or have nonzero padding bits.
+    It is None for values in an unusual field, too few or too many for the shape, out of the type's range, or with
+    nonzero padding bits.
     """
     data, sizes = _usual(tensor, dtype, shape)
     if dtype is None or sizes is None:

@@ -16,8 +16,8 @@ class DType(NamedTuple):
     `bits` is the width of one element (0 for a string), `kind` is `bool`, `string`, `float`, `int` or `uint`, `numpy`
     the dtype whose bytes hold one element (sub-byte types use a whole byte each, bf16 and fp8 their bit pattern),
     `field` the usual member of `TensorValue` for the values, and `blob` the number of the type in a weight file, if it
-    is allowed there. A float has `mantissa` stored bits of the fraction; a float that is not `infinite` has no
-    infinity, and a single magnitude for NaN.
+    is allowed there. A float has `mantissa` stored bits of the fraction; unless it is `infinite`, it has no infinity,
+    and a single magnitude for NaN.
     """
 
     name: str

@@ -224,7 +224,7 @@ WAYS: dict[str, str] = {
     "leave it out: it changes nothing when a model runs": "dropout alphadropout featuredropout requiresgrad",
     "leave it out: Core ML chooses where a model runs": "cpu cuda deviceput todevice",
 }
-"""Substitutes for operations of other frameworks that are not a single operation in MIL."""
+"""Substitutes for operations of other frameworks without a single counterpart in MIL."""
 
 NOWHERE = (
     "fft fft2 ifft ifft2 rfft irfft fftn ifftn stft istft dft svd qr eig eigh eigvals cholesky choleskysolve lu "

@@ -41,7 +41,7 @@ def pack(array: Array, dtype: DType) -> bytes:
 
 
 ROWS, COLUMNS = 128, 64
-"""The rows and columns of an array that are copied into C order at once: more would not fit in a processor's cache."""
+"""The rows and columns of an array to copy into C order at once: more would not fit in a processor's cache."""
 
 MOST = 1 << 25
 """The greatest number of elements of an array in memory at once."""

@@ -45,7 +45,7 @@ def block_path(function: str, opset: str) -> Path:
 
 
 def too_deep(wire: bytes, outermost: type[Message] = Program) -> Path | None:
-    """Return the path of the first message that is deeper than LIMIT, in the bytes of a message, usually a Program.
+    """Return the path of the first message deeper than LIMIT, in the bytes of a message, usually a Program.
 
     Use it for bytes that protobuf refuses for their depth; the bytes of a loadable message take a while.
     """

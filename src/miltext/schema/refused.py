@@ -24,7 +24,7 @@ class RefusedPort(NamedTuple):
 
     The `side` is `input`, `output` or `constant`, each with a name and a type, `described input` or `described output`,
     too; or `outputs`, all together. `opset` is the block's. `times` is the number of times that the block returns the
-    name, or the number of all outputs. `is_taken` is true for an output that is an input.
+    name, or the number of all outputs. `is_taken` is true for an input as output.
     """
 
     side: str
@@ -74,9 +74,7 @@ def _is_too_new(port: RefusedPort) -> bool:
 
 
 def _is_undescribed(port: RefusedPort) -> bool:
-    """Return whether the type of a port is neither that of a multi-array, of a class label, nor of a dictionary of
-    these.
-    """
+    """Return whether the type of a port fits neither a multi-array, a class label, nor a dictionary of these."""
     held = port.type if is_known(port.type) else None
     if isinstance(held, TensorType):
         return held.dtype not in (*ELEMENTS, *(LABEL_ELEMENTS if held.shape == () else ()))

@@ -139,7 +139,7 @@ class Tensor(Protocol):
 
 
 def digest_of_pieces(dtype: DType, pieces: Iterable[Bytes], progress: Callable[[int], object] | None = None) -> str:
-    """Return the digest of a tensor in packed pieces, of which only one is in memory."""
+    """Return the digest of a tensor in packed pieces, with a single piece in memory."""
     import hashlib
 
     state = hashlib.sha256(dtype.name.encode())
@@ -178,8 +178,8 @@ class Literal(Tensor):
 def literal(value: Value) -> Literal | None:
     """Return the tensor in an immediate Value.
 
-    None for strings, for any other value, and for elements that are not in their type's usual field, do not fill its
-    shape, or exceed its range.
+    None for strings, for any other value, and for elements in an unusual field, too few or too many for the shape, or
+    out of the type's range.
     """
     form, tensor = tensor_form(value.type), value.immediateValue.tensor
     if form is None or form[0].kind == "string" or tensor.WhichOneof("value") != form[0].field:
@@ -199,7 +199,7 @@ def tensor_dtype(value_type: ValueType) -> DType | None:
 
 
 def tensor_shape(value_type: ValueType) -> tuple[int, ...] | None:
-    """Return the sizes of a tensor's type, None if one is unknown or rank and dimensions disagree."""
+    """Return the sizes of a tensor's type, None for an unknown size, or if rank and dimensions disagree."""
     tensor = value_type.tensorType
     if tensor.rank != len(tensor.dimensions):
         return None
@@ -209,7 +209,7 @@ def tensor_shape(value_type: ValueType) -> tuple[int, ...] | None:
 
 
 def tensor_form(value_type: ValueType) -> tuple[DType, tuple[int, ...]] | None:
-    """Return the data type and the sizes of a tensor's type; None for any other type, or where one is unknown."""
+    """Return the data type and the sizes of a tensor's type; None for any other type, or where either is unknown."""
     dtype, shape = tensor_dtype(value_type), tensor_shape(value_type)
     return None if dtype is None or shape is None else (dtype, shape)
 

@@ -1,6 +1,6 @@
 """Types as small tuples, read from a `ValueType` and written to one.
 
-A dimension is its size, or None if unknown; a missing type, or one of unknown rank, is None. The class names are the
+A dimension is its size, or None if unknown; a missing type, or a type of unknown rank, is None. The class names are the
 schema's; data types are named as in `miltext.schema.dtypes`.
 """
 

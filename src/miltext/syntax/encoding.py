@@ -38,7 +38,7 @@ _INTEGERS = re.compile(r"[-+0-9,]*")
 def encode(elements: Sequence[str], dtype: DType) -> Data:
     """Return the contents of the field of a type for these element texts.
 
-    Raise LiteralError, with its `index`, at the first text that is not an element of the type or is out of its range.
+    Raise LiteralError, with its `index`, at the first text other than an element of the type in its range.
     """
     try:
         return _packed(_unpacked(elements, dtype), dtype)

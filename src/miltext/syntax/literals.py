@@ -348,5 +348,5 @@ def _code_point(digits: str, start: int, end: int) -> str:
 
 
 def visible(text: str) -> str:
-    """Return a text that is safe in a line: a character not allowed raw becomes its number, as in `<U+2028>`."""
+    """Return a text made safe for a line: a character not allowed raw becomes its number, as in `<U+2028>`."""
     return re.sub(rf"[\t\n\r{FORBIDDEN}\ud800-\udfff]", lambda match: f"<U+{ord(match[0]):04X}>", text)

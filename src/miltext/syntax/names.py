@@ -33,7 +33,7 @@ PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
 
 @memo(1 << 15)
 def name_text(name: str) -> str:
-    """Return the spelling of a name in MIL text: `x`, or `$"..."` for a reserved word or a name that is not an
+    """Return the spelling of a name in MIL text: `x`, or `$"..."` for a reserved word or a name other than an
     identifier.
     """
     return name if PLAIN.fullmatch(name) and name not in RESERVED else f"${quote(name)}"

@@ -106,7 +106,7 @@ class Optional(_Row):
 
 
 class Only(_Row):
-    """Row of a phrase that is always present, except in the rest of a broken text."""
+    """Row of a phrase always present, except in the rest of a broken text."""
 
     def __call__(self, phrase: Node) -> Node:
         """Return the phrase."""

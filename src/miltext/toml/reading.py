@@ -16,7 +16,7 @@ Keys = tuple[str | int, ...]
 
 
 class NotToml(Exception):
-    """A text that is not TOML: the reason, and the place of the first error, if known."""
+    """A text other than TOML: the reason, and the place of the first error, if known."""
 
     def __init__(self, reason: str, span: Span | None) -> None:
         super().__init__(reason)

@@ -157,8 +157,8 @@ def _paired(there: list[_Node], values: list[Table]) -> list[_Node | None]:
 
 
 def _exact(value: object) -> str:
-    """Return a text that is equal for equal values of TOML only: -0.0 differs from 0.0, and 1 from 1.0 and true; NaNs
-    are equal.
+    """Return a text, equal for equal values of TOML only: -0.0 differs from 0.0, and 1 from 1.0 and true; NaNs are
+    equal.
     """
     if isinstance(value, Mapping):
         return f"{{{', '.join(f'{key!r}: {_exact(value[key])}' for key in sorted(value))}}}"
