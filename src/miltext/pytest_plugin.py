@@ -75,7 +75,7 @@ class MilGolden:
 
 
 def _command(test: pytest.Item) -> str:
-    """Return the shell command that updates the goldens of one test, in one of its cases.
+    """Return the shell command that updates the goldens of a single case of a test.
 
     It names the test as pytest accepts it in the current folder: the relative path of the file, then the names of
     classes and the test. A node id of pytest-xdist has a group at its end, which pytest does not accept.

@@ -19,8 +19,8 @@ WINDOW = 96
 
 
 SAFE, UNSAFE = "safe", "unsafe"
-"""The certainty of a suggestion. A safe one keeps the meaning, or is the only fix of a definite error; an unsafe one is
-a guess, or changes the meaning of a program.
+"""The certainty of a suggestion. A safe suggestion keeps the meaning, or is the only fix of a definite error; an unsafe
+suggestion is a guess, or changes the meaning of a program.
 """
 
 
@@ -77,7 +77,7 @@ class PrintError(MiltextError):
 
 
 class ModelError(MiltextError):
-    """A file or folder that is not the expected model. `about` is the faulty part of a program, for callers that have
+    """A file or folder other than the expected model. `about` is the faulty part of a program, for callers that have
     the program's text.
     """
 
@@ -165,7 +165,7 @@ def _excerpt(text: str, span: Span, line: int) -> str:
 
 
 def visible(text: str) -> str:
-    """Return a text that is safe on a terminal: a tab becomes one space, control and bidirectional characters become
+    """Return a text made safe for a terminal: a tab becomes one space, control and bidirectional characters become
     U+FFFD.
     """
     return "".join(

@@ -1,4 +1,4 @@
-"""Arguments of public functions, compared with their annotations: a wrong one is a TypeError that names it."""
+"""Arguments of public functions, compared with their annotations: a wrong argument is a TypeError with its name."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def require(name: str, value: object, annotation: str, function: str) -> None:
 
 
 def require_names(*names: object) -> None:
-    """Raise TypeError for a name that is not a string, also among those of an iterator, which is read once."""
+    """Raise TypeError for a name other than a string; an iterator of names is read once."""
     for each in names:
         if not isinstance(each, str):
             raise TypeError(f"a name is a string, not {type(each).__name__}")
@@ -147,7 +147,7 @@ def _called(value: object) -> str:
 
 @lru_cache(maxsize=256)
 def _kinds(annotation: str) -> tuple[Kind, ...]:
-    """Return the kinds in an annotation, None last; none if one of them is not in the table."""
+    """Return the kinds in an annotation, None last; no kinds if the table lacks any of them."""
     words = [each.strip() for each in _alternatives(annotation)]
     found = [KINDS.get(each) or KINDS.get(each.partition("[")[0]) for each in words]
     if None in found:

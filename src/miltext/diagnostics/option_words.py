@@ -35,7 +35,7 @@ FLAGS = {
     "shapes": "--shape",
     "weights": "--weights",
 }
-"""The option of the command for each keyword that messages name. `check` is the only one that messages turn off."""
+"""The option of the command for each keyword that messages name. Messages turn off only `check`."""
 
 RESIZING = "picture.resize"
 """The method of a picture, for which the command has the option `--resize`."""

@@ -42,7 +42,7 @@ class Selection(NamedTuple):
     drafts: bool = True
 
     def chosen(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
-        """Return the selected findings, and the findings that are always reported."""
+        """Return the findings that are selected or always reported."""
         kept = (each if self.asks_for(each) else noted(each) for each in found if self.keeps(each))
         return [each if self.drafts else _without_drafts(each) for each in kept]
 
@@ -56,7 +56,7 @@ class Selection(NamedTuple):
 
 
 def noted(diagnostic: Diagnostic) -> Diagnostic:
-    """Return an ignored finding that is reported nevertheless, with a note if it stops a draft."""
+    """Return a finding reported although ignored, with a note if it stops a draft."""
     if not diagnostic.stops or CANNOT_IGNORE in diagnostic.notes:
         return diagnostic
     return diagnostic._replace(notes=(*diagnostic.notes, CANNOT_IGNORE))
@@ -97,7 +97,7 @@ def normal(word: str) -> str:
 
 
 def unknown(word: str) -> str | None:
-    """Return the message about a word that is not a code; None for a known code."""
+    """Return the message about an unknown code; None for a known one."""
     code = normal(word)
     if code == ALL or (re.fullmatch("MIL[0-9]*", code) and any(known.startswith(code) for known in TITLES)):
         return None
@@ -105,5 +105,5 @@ def unknown(word: str) -> str | None:
 
 
 def near_code(word: str) -> str | None:
-    """Return the known code that is most like a misspelled one."""
+    """Return the known code most like a misspelled one."""
     return nearest(normal(word).replace("O", "0"), [*TITLES, ALL])

@@ -1,4 +1,4 @@
-"""Suggestions for a wrong word: the most similar one of the allowed words."""
+"""Suggestions for a wrong word: the most similar allowed word."""
 
 from __future__ import annotations
 

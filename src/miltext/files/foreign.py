@@ -40,7 +40,7 @@ FORMATS = (
     ForeignFormat("a JPEG picture", b"\xff\xd8\xff", "`miltext run` takes it as an input"),
     ForeignFormat("a PDF document", b"%PDF-", "name a model"),
 )
-"""The signatures are those of the formats' own specifications; none begins a MIL text, a Program or a Model."""
+"""The signatures are from the formats' own specifications; none begins a MIL text, a Program or a Model."""
 
 _ONNX = ForeignFormat("an ONNX model", b"", "convert the model that it was made from: coremltools no longer reads ONNX")
 

@@ -88,7 +88,7 @@ def uninterrupted() -> Iterator[None]:
 
 @contextmanager
 def _handled(handler: _Handler) -> Iterator[None]:
-    """Handle the signals, except those that the process ignores (under nohup), and only where Python can."""
+    """Handle the signals, except signals that the process ignores (under nohup), and only where Python can."""
     is_main = threading.current_thread() is threading.main_thread()
     before = {number: signal.getsignal(number) for number in _SIGNALS if is_main}
     taken = {number: known for number, known in before.items() if known not in (None, signal.SIG_IGN)}

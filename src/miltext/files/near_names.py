@@ -11,8 +11,8 @@ _MOST = 2000
 
 
 def near_path(path: str) -> str | None:
-    """Return the path of an existing file or folder whose name is most similar to that of a missing one; None if no
-    name beside it is similar.
+    """Return the path of an existing file or folder whose name is most similar to a missing one's; None if no name
+    beside it is similar.
     """
     folder, name = os.path.split(path.rstrip("/" + os.sep))
     try:

@@ -1,4 +1,4 @@
-"""Files and folders that are created beside their targets, and moved to these all together or not at all.
+"""Files and folders, created beside their targets, and moved to these all together or not at all.
 
 They are created in a hidden folder; remains after a crash are removed. If the file system supports it, a move is a
 single step: to a free place, or as an exchange with an existing file.
@@ -140,7 +140,7 @@ def _take_back(move: _Move) -> None:
 
 @contextmanager
 def workshop(parent: Path) -> Iterator[Path]:
-    """Make a folder in the folder `parent`, locked, that is removed with its contents after the block.
+    """Make a locked folder in the folder `parent`, and remove it with its contents after the block.
 
     The lock ends with its process, in any case. A folder without a lock is the remains of a crash: the next process
     that writes in the same parent removes it. On a system without such locks, nothing is removed.

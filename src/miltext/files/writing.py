@@ -18,7 +18,7 @@ MODEL_FOLDERS = (".mlpackage", ".mlmodelc")
 """The endings of models in folders."""
 
 WITH_DESCRIPTION = ("mlpackage", "mlmodel", "mlmodelc")
-"""The kinds of models that are more than a program."""
+"""The kinds of models with more than a program."""
 
 MODEL_FILES = (".mil", ".mlmodel", ".pb", ".txtpb")
 """The endings of models in files."""

@@ -222,9 +222,9 @@ class Call:
         dtype: str | None = None,
         new: Callable[[], Shape] | None = None,
     ) -> None:
-        """Give a tensor: a `wanted` value in scope, or a new one, of a shape by `new` if given.
+        """Give a tensor: a `wanted` value in scope, or a new one, with a shape by `new` if given.
 
-        A new one is always drawn, so that later choices keep their meaning if an earlier operation is removed.
+        A new tensor is always drawn, so that later choices keep their meaning if an earlier operation is removed.
         """
         known = self.parameter(name)
         dtypes = [dtype] if dtype else self.taken(known)
@@ -252,7 +252,7 @@ class Call:
         self.tensor(name, Requirements(least=least))
 
     def sized(self, name: str, where: Callable[[tuple[int, ...]], bool], new: Callable[[], Shape]) -> None:
-        """Give a tensor with sizes right by `where`: a value in scope, or a new one of a shape by `new`."""
+        """Give a tensor with sizes right by `where`: a value in scope, or a new value with a shape by `new`."""
         self.tensor(name, Requirements(where=where), new=new)
 
     def fits(self, item: ScopedValue, known: Parameter, dtypes: Sequence[str], wanted: Requirements) -> bool:

@@ -22,7 +22,7 @@ class Choices(ABC):
         """Return a whole number from `low` to `high`, both included; `low` is the simplest."""
 
     def pick(self, items: Sequence[T]) -> T:
-        """Return one of the items, at least one; the first is the simplest."""
+        """Return an item; the first is the simplest. `items` is not empty."""
         return items[self.integer(0, len(items) - 1)]
 
     def flag(self) -> bool:

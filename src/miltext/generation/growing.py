@@ -94,7 +94,7 @@ class Growth:
         return self.scope.options.weights > 0 and not self.depth and not self.operations
 
     def _add_one_of(self, names: Sequence[str]) -> bool:
-        """Add an operation of one of these types. Return whether that was possible.
+        """Add an operation of any of these types. Return whether that was possible.
 
         Each attempt starts after the previous type, so that the simplest choice does not repeat a failing type.
         """

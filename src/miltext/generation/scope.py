@@ -25,7 +25,7 @@ class Redraw(Exception):
 
 
 class ScopedValue(NamedTuple):
-    """A value in scope. A `fresh` one is finite for all inputs: an input or a constant.
+    """A value in scope. A `fresh` value is finite for all inputs: an input or a constant.
 
     `length` is the certain number of elements in a list; a list that `is_fixed` keeps its length. A tensor that
     `may_be_empty` has a size that values decide; a value that `is_compressed` is a constant.

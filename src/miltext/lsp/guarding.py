@@ -217,7 +217,7 @@ class Guard:
             self._give_up(worker, GIVEN_UP.format(round(PATIENCE)))
 
     def _are_newer(self, uris: Iterable[str]) -> bool:
-        """Return whether one of the documents was edited since its process got it."""
+        """Return whether any document was edited since its process got it."""
         return any(self._documents[uri].is_newer for uri in uris)
 
     def _separate(self, worker: Worker, suspects: Iterable[str]) -> None:
@@ -246,7 +246,7 @@ class Guard:
         self._end(worker)
 
     def _leave_main(self, worker: Worker) -> None:
-        """Make another process the main one, if this one is."""
+        """Make another process the main one if `worker` was."""
         if worker is self._main:
             self._main, self._spare = self._spare or self._start(), None
 

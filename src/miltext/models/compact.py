@@ -62,7 +62,7 @@ def compact_pieces(
 
     Without a known folder, as from standard input, weights are shown by their places. Raise WeightsError for an
     unreadable weight, or call `on_unread` with it and show its place; and the errors of `compact`. `progress` gets the
-    number of bytes of weights that were read, and `elided` the values that are left out, by their spellings.
+    number of bytes of weights that were read, and `elided` the omitted values, by their spellings.
     """
     from miltext.weight_files.printing import DigestPrinter, Digests
 

@@ -97,7 +97,7 @@ class Model(ABC):
     def program(self) -> Program:
         """The Program; a change to it is a change to the model.
 
-        Raise ParseError for text that is not a program, and ModelError for a model that is not an ML Program.
+        Raise ParseError for text without a program, and ModelError for another model than an ML Program.
         """
         raise self._no_program()
 
@@ -216,7 +216,7 @@ class Model(ABC):
         return chosen
 
     def select_only(self, path: int | str | None) -> Model:
-        """Return the ML Program at a path; for None, the only one of a pipeline, or itself. Raise as `select` does."""
+        """Return the ML Program at a path; for None, a pipeline's only program, or itself. Raise as `select` does."""
         programs = self.programs() if path is None else []
         return self.select(programs[0].place if len(programs) == 1 else path)
 

@@ -86,7 +86,7 @@ PROGRAMS = ("mil", "pb", "txtpb")
 """The kinds of input that a model does not replace."""
 
 _HEAD = 1 << 16
-"""The number of bytes that are read to determine a file's kind."""
+"""The number of bytes read to determine a file's kind."""
 
 
 def _is_program(data: bytes) -> bool:
@@ -192,7 +192,7 @@ def check_target(output: Path, force: bool, read: Iterable[Model]) -> None:
 
 
 def check_kept(output: Path, files: Iterable[Path]) -> None:
-    """Refuse a target that is a file among `files`, which were read, or contains such a file.
+    """Refuse a target that equals, or contains, a file among the read `files`.
 
     Raise ModelError (MIL402).
     """

@@ -151,9 +151,7 @@ class Overlays:
 
     @property
     def hidden(self) -> dict[Keys, str]:
-        """The model's own texts that are replaced by other texts of overlays, by their places; empty texts do not
-        count.
-        """
+        """The model's own texts that overlays replace by other texts, by their places; empty texts do not count."""
         whole = texts_of(self.whole)
         return {keys: text for keys, text in texts_of(self.own).items() if text and text != whole.get(keys)}
 
@@ -299,7 +297,7 @@ def _feature_texts(table: Record) -> Iterator[tuple[Keys, Json]]:
 
 
 def _leaves(value: Json, at: Keys) -> Iterator[tuple[Keys, Json]]:
-    """Yield each value that is not an object, and each empty object, with its place."""
+    """Yield each value other than an object, and each empty object, with its place."""
     if isinstance(value, dict) and (value or at):
         if not value:
             yield at, value
@@ -368,7 +366,7 @@ def put(described: ModelDescription, keys: Keys, text: str | None) -> None:
 
 
 def _entries(described: ModelDescription, side: str) -> list[FeatureDescription]:
-    """Return the entries of a side; for a model with several functions, those of the default function."""
+    """Return the entries of a side; for a model with several functions, the entries of the default function."""
     field = SIDES[side]
     return [*getattr(described if field == "trainingInput" else features(described), field)]
 

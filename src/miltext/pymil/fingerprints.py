@@ -9,8 +9,7 @@ from typing import Any
 class Fingerprint:
     """The names, objects, types and values of a coremltools `Program`, which stay while this is kept.
 
-    Equal fingerprints mean the same operations on the same values; only numbers that are overwritten in place stay
-    unseen.
+    Equal fingerprints mean the same operations on the same values; only numbers overwritten in place stay unseen.
     """
 
     def __init__(self, program: Any) -> None:
@@ -31,7 +30,7 @@ class Fingerprint:
 
 
 def _block(block: Any) -> Iterator[Any]:
-    """Yield the parts of a block, with those of inner blocks."""
+    """Yield the parts of a block and of inner blocks."""
     for op in block.operations:
         yield from (op, op.name)
         for key, value in op.inputs.items():

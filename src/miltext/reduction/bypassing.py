@@ -1,5 +1,5 @@
-"""Operations replaced by another value of the same type: one of their own inputs, to keep the path through them, or
-else an earlier value.
+"""Operations replaced by another value of the same type: an input of their own, to keep the path through them, or else
+an earlier value.
 
 The final values of a loop's variables are replaced by their initial values.
 """
@@ -30,7 +30,7 @@ class Bypass(NamedTuple):
 
 
 def bypasses(program: Program, rank: int = 0) -> list[Bypass]:
-    """Return the bypasses of operations, also in blocks; none for a name that is defined twice.
+    """Return the bypasses of operations, also in blocks; none for a name defined twice.
 
     If several inputs of an operation may replace it, the `rank` chooses one; an operation with fewer is left out.
     """
@@ -85,8 +85,8 @@ def _end(name: str, names: Mapping[str, str]) -> str:
 
 
 def _mates(op: Op, first: Mapping[bytes | None, Value], rank: int) -> list[Value]:
-    """Return the replacement of each output: of the operation's own inputs of the type, the one of a rank, or else the
-    `first` value of the type; or none.
+    """Return the replacement of each output: of the operation's own inputs of the type, the input of a rank, or else
+    the `first` value of the type; or none.
     """
     if op.is_constant or not op.outputs:
         return []

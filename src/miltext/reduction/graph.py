@@ -1,4 +1,4 @@
-"""The units of a Program that are removed as a whole, each usually an operation.
+"""The units of a Program to remove as a whole, each usually an operation.
 
 Constants are not units: they belong to their users. Nor are operations inside blocks, which belong to the block's
 operation. An output that is a constant or comes straight from outside is a unit without an operation.

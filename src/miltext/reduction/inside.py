@@ -49,7 +49,7 @@ def without(program: Program, gone: Collection[Inner]) -> Program | None:
 
 
 def _chosen(block: Block, names: Collection[str]) -> Iterator[Op]:
-    """Yield the operations of a block, and of its inner blocks, whose first output has one of the names."""
+    """Yield the operations of a block, and of its inner blocks, whose first output has any of the names."""
     for op in block:
         if op.outputs and op.outputs[0].name in names:
             yield op

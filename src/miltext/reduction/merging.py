@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Twin(NamedTuple):
-    """An input of a function, and an earlier one that may replace it."""
+    """An input of a function, and an earlier input as its replacement."""
 
     function: str
     name: str

@@ -32,7 +32,7 @@ def shrink(items: Sequence[T], ask: Ask[T], width: int = 1) -> list[T]:
 
 
 def narrow(items: Sequence[T], ask: Ask[T], width: int = 1) -> list[T]:
-    """Return the items from the first to the last one that a test needs, as `shrink` would find them."""
+    """Return the items from the first to the last needed by a test, as `shrink` would find them."""
     search = Search(ask, width)
     return [] if not items or search.passes([]) else search.ends(items)
 
@@ -49,7 +49,7 @@ class Search(Generic[T]):
         return self._ask([part])[0]
 
     def ends(self, items: Sequence[T]) -> list[T]:
-        """Return the items from the first to the last one that a test needs, if more items never make it fail.
+        """Return the items from the first to the last needed by a test, if more items never make it fail.
 
         Without any items it fails.
         """

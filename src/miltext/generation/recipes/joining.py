@@ -56,7 +56,7 @@ def split(call: Call) -> None:
 
 @recipe("einsum")
 def einsum(call: Call) -> None:
-    """Give two tensors of floats, for one of the two existing equations (iOS15/linear.py)."""
+    """Give two tensors of floats, for either existing equation (iOS15/linear.py)."""
     rank = call.choices.integer(3, 4)
     dtype = call.choices.pick(["fp32", "fp16"])
     sizes = [call.choices.integer(1, 4) for _ in range(rank)]

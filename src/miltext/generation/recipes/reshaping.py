@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @recipe("reshape")
 def reshape(call: Call) -> None:
-    """Give sizes with the same number of elements, one of them perhaps as -1, the rest."""
+    """Give sizes with the same number of elements, a single size perhaps as -1, the rest."""
     call.ranked("x")
     left, sizes = prod(call.shape("x")), []
     for _ in range(call.choices.integer(0, 3)):
@@ -45,7 +45,7 @@ def expand_dims(call: Call) -> None:
 
 @recipe("squeeze")
 def squeeze(call: Call) -> None:
-    """Give some axes of size 1, or all but one of them."""
+    """Give some axes of size 1, or all but one."""
     call.sized("x", lambda shape: 1 in shape and len(shape) > 1, lambda: (1, call.choices.integer(2, 4)))
     ones = [axis for axis, size in enumerate(call.shape("x")) if size == 1]
     call.vector("axes", [call.choices.pick(ones)] if len(ones) < len(call.shape("x")) else ones[1:])
