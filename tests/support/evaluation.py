@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import miltext
 from miltext.checking.inference.program import infer_types
 from miltext.evaluation.evaluator import Evaluator
@@ -46,6 +48,7 @@ def computed(
 def _assert_inferred(made: Made, types: Any) -> None:
     for value, expected in zip(made.values, types or (), strict=False):
         if isinstance(expected, TensorType):
+            assert isinstance(value, np.ndarray), made.step.operation.type
             assert value.dtype == CARRIERS[expected.dtype], made.step.operation.type
             assert compatible(expected.shape, value.shape), (made.step.operation.type, expected.shape, value.shape)
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from miltext.evaluation.planning import Step
     from miltext.evaluation.rules import Array
     from miltext.evaluation.standing import OpStanding
+    from miltext.evaluation.values import RunValue
     from miltext.ir.functions import Function
 
 HIDDEN = "name an output of an operation, or an input; `miltext print` shows them all"
@@ -254,7 +255,8 @@ class Evaluator:
         """Run the function, and yield the values of each operation if `watched`."""
         machine = Machine(self.constants, seed)
         states = {name: State(held[name]) for name in self.states}
-        given = [states[name] if name in states else inputs[name] for name in (each.name for each in self.plan.inputs)]
+        names = [each.name for each in self.plan.inputs]
+        given: list[RunValue] = [states[name] if name in states else inputs[name] for name in names]
         try:
             outputs = (
                 (yield from machine.block(self.plan, {}, given)) if watched else machine.quietly(self.plan, {}, given)

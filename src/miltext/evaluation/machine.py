@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -16,19 +16,22 @@ from miltext.evaluation.values import narrowed
 from miltext.ir.parts import Value
 
 if TYPE_CHECKING:
-    from miltext.evaluation.planning import Plan, Step
-    from miltext.evaluation.values import Constants
+    from miltext.evaluation.planning import Formed, Plan, Step
+    from miltext.evaluation.rules import Blocks, Random
+    from miltext.evaluation.values import Constants, RunValue
 
 HALVES, FLOATS = np.dtype(np.float16), np.dtype(np.float32)
 
-Scope: TypeAlias = "dict[Value, Any]"
+T = TypeVar("T")
+
+Scope: TypeAlias = "dict[Value, RunValue]"
 
 
 class Made(NamedTuple):
     """The values made by a step, in the order of its outputs."""
 
     step: Step
-    values: list[Any]
+    values: list[RunValue]
 
 
 class Machine:
@@ -40,7 +43,7 @@ class Machine:
     def __init__(self, constants: Constants, seed: int | None) -> None:
         self.constants = constants
         self.seed = seed
-        self._settled: dict[int, list[Any]] = {}
+        self._settled: dict[int, list[RunValue]] = {}
         self._repeated: dict[int, tuple[Scope, list[Step]]] = {}
 
     @cached_property
@@ -48,7 +51,7 @@ class Machine:
         """The generator of random numbers."""
         return np.random.default_rng(self.seed)
 
-    def block(self, plan: Plan, scope: Scope, values: list[Any]) -> Generator[Made, None, list[Any]]:
+    def block(self, plan: Plan, scope: Scope, values: list[RunValue]) -> Generator[Made, None, list[RunValue]]:
         """Run the steps of a block, yield the values of each, and return the block's outputs.
 
         `scope` contains the outer values; `values` are the inputs. Raise OperationFailure.
@@ -68,12 +71,12 @@ class Machine:
                 del scope[freed]
         return [scope[output] for output in plan.outputs]
 
-    def quietly(self, plan: Plan, scope: Scope, values: list[Any]) -> list[Any]:
+    def quietly(self, plan: Plan, scope: Scope, values: list[RunValue]) -> list[RunValue]:
         """Run the steps of a block as `block` does, without yielding values, and return its outputs."""
         with np.errstate(all="ignore"):
             return self._quietly(plan, scope, values)
 
-    def _quietly(self, plan: Plan, scope: Scope, values: list[Any]) -> list[Any]:
+    def _quietly(self, plan: Plan, scope: Scope, values: list[RunValue]) -> list[RunValue]:
         constants, steps = self._repeated.get(id(plan)) or ({}, plan.steps)
         scope = {**scope, **constants, **dict(zip(plan.inputs, values, strict=True))}
         values_of, settle = self.values, self._settled.get
@@ -94,14 +97,14 @@ class Machine:
                 del scope[freed]
         return [scope[output] for output in plan.outputs]
 
-    def _stored(self, step: Step, scope: Scope) -> list[Any]:
+    def _stored(self, step: Step, scope: Scope) -> list[RunValue]:
         """Return the stored value of a const, and keep a mapped one, which takes no memory, for a loop."""
         values = self.values(step, scope)
         if step.stored is not None and self.constants.keeps(step.stored.message):
             self._settled[id(step)] = values
         return values
 
-    def values(self, step: Step, scope: Scope) -> list[Any]:
+    def values(self, step: Step, scope: Scope) -> list[RunValue]:
         """Return the values of an operation, with a fast path for values that need no rounding."""
         try:
             if step.stored is not None:
@@ -120,7 +123,7 @@ class Machine:
         except FAILURES as failure:
             raise OperationFailure(step, _clause(failure)) from failure
 
-    def _flowing(self, step: Step, scope: Scope) -> Generator[Made, None, list[Any]]:
+    def _flowing(self, step: Step, scope: Scope) -> Generator[Made, None, list[RunValue]]:
         blocks = [partial(self._inner, plan, scope) for plan in step.blocks]
         try:
             return outputs_of((yield from step.rule.function(*self._arguments(step, scope, blocks))), step.types)
@@ -129,7 +132,7 @@ class Machine:
         except FAILURES as failure:
             raise OperationFailure(step, _clause(failure)) from failure
 
-    def _flown(self, step: Step, scope: Scope) -> list[Any]:
+    def _flown(self, step: Step, scope: Scope) -> list[RunValue]:
         """Run an operation with blocks without yielding."""
         blocks = [partial(self._inner_quietly, plan, scope) for plan in step.blocks]
         try:
@@ -139,9 +142,9 @@ class Machine:
         except FAILURES as failure:
             raise OperationFailure(step, _clause(failure)) from failure
 
-    def _arguments(self, step: Step, scope: Scope, blocks: Sequence[Any] = ()) -> list[Any]:
+    def _arguments(self, step: Step, scope: Scope, blocks: Blocks = ()) -> list[Formed | Blocks | Random]:
         """Return the arguments of a step in the order of its rule's parameters."""
-        arguments = list(step.fixed)
+        arguments: list[Formed | Blocks | Random] = [*step.fixed]
         for place, source, form in step.named:
             arguments[place] = form(scope[source])
         if step.given:
@@ -153,10 +156,10 @@ class Machine:
             arguments[place] = blocks if kind == "Blocks" else self.generator
         return arguments
 
-    def _inner(self, plan: Plan, scope: Scope, *values: Any) -> Generator[Made, None, list[Any]]:
+    def _inner(self, plan: Plan, scope: Scope, *values: RunValue) -> Generator[Made, None, list[RunValue]]:
         return self.block(plan, scope, list(values))
 
-    def _inner_quietly(self, plan: Plan, scope: Scope, *values: Any) -> Generator[Made, None, list[Any]]:
+    def _inner_quietly(self, plan: Plan, scope: Scope, *values: RunValue) -> Generator[Made, None, list[RunValue]]:
         yield from ()  # a generator, as `while_loop` and `cond` have it
         made = self._quietly(plan, scope, list(values))
         if id(plan) not in self._repeated:
@@ -176,13 +179,14 @@ class Machine:
         return constants, steps
 
 
-def _ended(flowing: Generator[Any, None, Any]) -> Any:
+def _ended(flowing: Generator[Made, None, T]) -> T:
     """Return a generator's return value, after consuming it."""
     try:
         while True:
             next(flowing)
     except StopIteration as end:
-        return end.value
+        value: T = end.value
+        return value
 
 
 def _clause(failure: Exception) -> str:

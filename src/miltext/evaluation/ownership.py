@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,12 +11,13 @@ from miltext.evaluation.values import State
 
 if TYPE_CHECKING:
     from miltext.evaluation.carried import Carried
+    from miltext.evaluation.rules import Array
 
 
 class Owner:
     """Transfers values to a caller, each array once; `borrowed` are arrays with another owner."""
 
-    def __init__(self, borrowed: Iterable[np.ndarray[Any, Any]] = ()) -> None:
+    def __init__(self, borrowed: Iterable[Array] = ()) -> None:
         self._given = {id(array): array for array in borrowed}
 
     def own(self, value: Carried) -> Carried:

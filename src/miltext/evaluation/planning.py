@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from miltext.schema.walk import is_compressed
 if TYPE_CHECKING:
     from miltext.checking.inference.reading import Binding, Constant, StatedGraph
     from miltext.evaluation.arithmetic import Arithmetic, Chosen
-    from miltext.evaluation.values import Constants
+    from miltext.evaluation.carried import Carried
+    from miltext.evaluation.rules import Array, Made, Multiply, Widen
+    from miltext.evaluation.values import Constants, RunValue
     from miltext.ir.parts import Block, Op
     from miltext.schema.paths import Path
     from miltext.schema.types import Type
@@ -33,13 +35,17 @@ SETTLED_ELEMENTS = 1 << 12
 """The greatest number of elements of an argument kept in its form between runs."""
 
 
+Formed: TypeAlias = "RunValue | Sequence[RunValue] | str | float | tuple[float, ...] | Made | Widen | Multiply | None"
+"""An argument in the form of its parameter."""
+
+
 class RuleParameter(NamedTuple):
     """A parameter of a rule: its place, the source of its values, and the function that converts them to its form."""
 
     place: int
     name: str
     sources: Sequence[Value | Constant]
-    form: Callable[[list[Any]], Any]
+    form: Callable[[list[Carried]], Formed]
 
 
 class Named(NamedTuple):
@@ -47,14 +53,14 @@ class Named(NamedTuple):
 
     place: int
     source: Value
-    form: Callable[[Any], Any]
+    form: Callable[[Carried], Formed]
 
 
 class Expected(NamedTuple):
     """The shape and carrier of an operation's only output, if its type is fully known."""
 
     shape: tuple[int, ...]
-    carrier: np.dtype[Any]
+    carrier: np.dtype[np.generic]
 
 
 class Step(NamedTuple):
@@ -69,11 +75,11 @@ class Step(NamedTuple):
     path: Path
     operation: Op
     rule: Rule
-    fixed: Sequence[Any]
+    fixed: Sequence[Formed]
     named: Sequence[Named]
     given: Sequence[RuleParameter]
     running: Mapping[int, str]
-    settled: list[Any] | None
+    settled: list[RunValue] | None
     stored: Constant | None
     outputs: Sequence[Value]
     types: Sequence[Type]
@@ -139,8 +145,13 @@ class Planner:
         op_type, rule = op.type, chosen.rule
         types = [self.graph.type(output) for output in op.outputs]
         given, fixed = self._arguments(chosen, op, op_type)
-        widen = _itself if chosen.is_held else widened
-        around = {"Made": types, "OpsetText": self.opset, "Widen": widen, "Multiply": chosen.multiply}
+        widen: Widen = _itself if chosen.is_held else widened
+        around: dict[str, Formed] = {
+            "Made": types,
+            "OpsetText": self.opset,
+            "Widen": widen,
+            "Multiply": chosen.multiply,
+        }
         fixed |= {name: around[form] for name, form in rule.forms.items() if form in around}
         running = {place: form for place, form in enumerate(rule.forms.values()) if form in RUNNING}
         blocks = [self.plan(block, block.inputs, (*path, "blocks", place)) for place, block in enumerate(op.blocks)]
@@ -164,13 +175,13 @@ class Planner:
             is_own=chosen.is_own,
         )
 
-    def _arguments(self, chosen: Chosen, op: Op, op_type: str) -> tuple[list[RuleParameter], dict[str, Any]]:
+    def _arguments(self, chosen: Chosen, op: Op, op_type: str) -> tuple[list[RuleParameter], dict[str, Formed]]:
         bound: dict[str, Sequence[Binding]] = {name: [value] for name, value in self.graph.attributes[op].items()}
         bound |= {**self.graph.inputs[op], **chosen.sources}
         rule, forms = chosen.rule, HELD_FORMS if chosen.is_held else FORMS
         known = signature(op_type, self.opset)
         given: list[RuleParameter] = []
-        fixed: dict[str, Any] = {}
+        fixed: dict[str, Formed] = {}
         for place, (name, form) in enumerate(rule.forms.items()):
             sources = [source for source in bound.get(name, ()) if source is not None]
             if sources:
@@ -182,7 +193,7 @@ class Planner:
                 fixed[name] = None if parameter is None else default_of(parameter.default, form)
         return given, fixed
 
-    def _settle(self, given: RuleParameter, fixed: dict[str, Any]) -> bool:
+    def _settle(self, given: RuleParameter, fixed: dict[str, Formed]) -> bool:
         """Fix a constant argument, and return whether it is constant."""
         sources = [self._constant(each) if isinstance(each, Value) else each for each in given.sources]
         settled = [each for each in sources if each is not None and _is_immediate(each)]
@@ -229,7 +240,7 @@ def _expected(types: Sequence[Type]) -> Expected | None:
     return Expected(shape, CARRIERS[types[0].dtype]) if len(shape) == len(types[0].shape) else None
 
 
-def _settled(rule: Rule, fixed: Mapping[str, Any], types: Sequence[Type]) -> list[Any] | None:
+def _settled(rule: Rule, fixed: Mapping[str, Formed], types: Sequence[Type]) -> list[RunValue] | None:
     """Return the outputs of a rule for constant arguments; None for a failure, which a run reports."""
     try:
         return outputs_of(rule.function(**fixed), types)
@@ -241,7 +252,7 @@ def _is_immediate(constant: Constant) -> bool:
     return bool(constant.message.WhichOneof("value") == "immediateValue")
 
 
-def default_of(default: Any, form: str) -> Any:
+def default_of(default: bool | float | str | None, form: str) -> Formed:
     """Return a default value in the form of a rule's parameter."""
     if default is None or form not in ("Array", "Held"):
         return default
@@ -279,27 +290,27 @@ def _order(block: Block) -> list[Op]:
 # ---- the forms in which arguments come
 
 
-def _itself(value: Any) -> Any:
+def _itself(value: Carried) -> Carried:
     return value
 
 
-def _held(values: list[Any]) -> Any:
+def _held(values: list[Carried]) -> Carried:
     return values[0]
 
 
-def _widened(values: list[Any]) -> Any:
+def _widened(values: list[Carried]) -> Array:
     return widened(values[0])
 
 
-def _element(values: list[Any]) -> Any:
+def _element(values: list[Carried]) -> Carried:
     return values[0].item() if isinstance(values[0], np.ndarray) else values[0]
 
 
-def _elements(values: list[Any]) -> tuple[Any, ...]:
+def _elements(values: list[Carried]) -> tuple[float, ...]:
     return tuple(np.atleast_1d(values[0]).tolist())
 
 
-ALONE: dict[Callable[[list[Any]], Any], Callable[[Any], Any]] = {
+ALONE: dict[Callable[[list[Carried]], Formed], Callable[[Carried], Formed]] = {
     _held: _itself,
     _widened: widened,
     _element: lambda value: value.item() if isinstance(value, np.ndarray) else value,
@@ -307,7 +318,7 @@ ALONE: dict[Callable[[list[Any]], Any], Callable[[Any], Any]] = {
 }
 """The forms of a single value, and their functions of that value."""
 
-FORMS: dict[str, Callable[[list[Any]], Any]] = {
+FORMS: dict[str, Callable[[list[Carried]], Formed]] = {
     "Array": _widened,
     "Held": _held,
     "Arrays": lambda values: list(map(widened, values)),

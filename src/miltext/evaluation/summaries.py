@@ -13,6 +13,8 @@ from miltext.schema.types import ListType, TensorType, Type, spelled
 from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
+    from miltext.diagnostics.dynamic import Record
+    from miltext.evaluation.carried import Carried
     from miltext.evaluation.rules import Array
 
 FEW = 6
@@ -33,6 +35,7 @@ STRINGS = "OU"
 HEADINGS = ("name", "type", "min", "max", "mean", "NaN", "inf", "zeros")
 
 Number: TypeAlias = "int | float"
+Element: TypeAlias = "str | bool | Number"
 
 
 class Summary(NamedTuple):
@@ -79,7 +82,7 @@ def _pieces(arrays: Iterable[Array]) -> Iterator[Array]:
             yield from (piece.astype(faster) for piece in pieces if piece.size)
 
 
-def type_of(value: Any, declared: Type) -> Type:
+def type_of(value: Carried, declared: Type) -> Type:
     """Return the type of a value: the declared one, with the actual sizes."""
     if isinstance(declared, TensorType) and isinstance(value, np.ndarray):
         return TensorType(declared.dtype, value.shape)
@@ -91,7 +94,7 @@ def type_of(value: Any, declared: Type) -> Type:
 # ---- for people
 
 
-def row(name: str, value: Any, declared: Type) -> tuple[str, ...]:
+def row(name: str, value: Carried, declared: Type) -> tuple[str, ...]:
     """Return the cells of a value's row: its name, its type, and its statistics, or its elements if it is short."""
     head = name, spelled(type_of(value, declared))
     if isinstance(value, Mapping):
@@ -106,12 +109,12 @@ def row(name: str, value: Any, declared: Type) -> tuple[str, ...]:
     return *head, *("-" if each is None else _number(each) for each in measured), *map(str, counts)
 
 
-def _arrays(value: Any) -> list[Array]:
+def _arrays(value: Carried) -> list[Array]:
     """Return the arrays that a tensor or a list holds."""
     return [each for each in (value if isinstance(value, list) else [value]) if each is not None]
 
 
-def _entries(value: Mapping[Any, Any]) -> str:
+def _entries(value: Mapping[str | int, float]) -> str:
     """Return the greatest entries of a dictionary, such as classes by probability."""
     ordered = sorted(value.items(), key=lambda entry: -math.inf if math.isnan(entry[1]) else entry[1], reverse=True)
     shown = [f"{_element(key)} {_number(number)}" for key, number in ordered[:MOST_PROBABLE]]
@@ -130,11 +133,11 @@ def _shortened(shown: list[str], count: int) -> str:
     return ", ".join([*shown, f"... of {count}"] if len(shown) < count else shown) or "no elements"
 
 
-def _nested(elements: Any) -> str:
+def _nested(elements: Element | list[Element]) -> str:
     return f"[{', '.join(map(_nested, elements))}]" if isinstance(elements, list) else _element(elements)
 
 
-def _element(element: Any) -> str:
+def _element(element: Element) -> str:
     if isinstance(element, str):
         return quote(element)
     return str(element).lower() if isinstance(element, bool) else _number(element)
@@ -147,13 +150,13 @@ def _number(number: Number) -> str:
 # ---- for programs
 
 
-def record(name: str, value: Any, declared: Type) -> dict[str, Any]:
+def record(name: str, value: Carried, declared: Type) -> Record:
     """Return the facts of a row as JSON, and a short value or a dictionary as a whole.
 
     A NaN or infinity in such a value becomes the string `nan`, `inf` or `-inf`.
     """
     made = type_of(value, declared)
-    found: dict[str, Any] = {"name": name, "type": spelled(made)}
+    found: Record = {"name": name, "type": spelled(made)}
     if isinstance(made, TensorType):
         found |= {"dtype": made.dtype, "shape": list(made.shape)}
     if isinstance(value, Mapping):

@@ -27,6 +27,7 @@ from miltext.diagnostics import MiltextError, Note, codes, error, refusing
 from miltext.schema.packing import pieces_in_order
 
 if TYPE_CHECKING:
+    from miltext.evaluation.carried import Carried
     from miltext.evaluation.rules import Array
 
 PIECE = 1 << 18
@@ -50,13 +51,13 @@ LONGEST = (1 << 16) - 1
 # ---- reading
 
 
-def read_array(path: Path) -> Any:
+def read_array(path: Path) -> Carried:
     """Return the value of a `.npy`. Raise MiltextError (MIL836) for a file that cannot be read, and for pickles."""
     with refusing(lambda failure: _unreadable(path, failure)), reading(path) as file:
         return _value(file, stamp(file).size)
 
 
-def read_archive(path: Path) -> dict[str, Any]:
+def read_archive(path: Path) -> dict[str, Carried]:
     """Return the values of a `.npz`, by name. Raise MiltextError (MIL836) as `read_array` does."""
     with refusing(lambda failure: _unreadable(path, failure)), reading(path) as file:
         if file.read(2) != b"PK":
@@ -65,7 +66,7 @@ def read_archive(path: Path) -> dict[str, Any]:
             return dict(_members(archive))
 
 
-def _members(archive: ZipFile) -> Iterator[tuple[str, Any]]:
+def _members(archive: ZipFile) -> Iterator[tuple[str, Carried]]:
     members = archive.infolist()
     times = Counter(member.filename for member in members)
     for member in members:
@@ -76,7 +77,7 @@ def _members(archive: ZipFile) -> Iterator[tuple[str, Any]]:
                 yield name, _value(stream, member.file_size)
 
 
-def _value(stream: IO[bytes], size: int) -> Any:
+def _value(stream: IO[bytes], size: int) -> Carried:
     """Return the value of a stream of a number of bytes: an array, or the dictionary of an array of pairs."""
     layout = read_layout(stream)
     array = _elements(stream, layout, size - layout.start)
@@ -127,7 +128,7 @@ def _unreadable(path: Path, failure: Exception) -> MiltextError:
 # ---- writing
 
 
-def npy_pieces(value: Any) -> Iterator[bytes]:
+def npy_pieces(value: Carried) -> Iterator[bytes]:
     """Yield a value as a `.npy`, in pieces. Raise Unstorable."""
     array = storable(value)
     header = BytesIO()
@@ -137,7 +138,7 @@ def npy_pieces(value: Any) -> Iterator[bytes]:
     yield from (piece.tobytes() for piece in pieces_in_order(array, PIECE))
 
 
-def npz_pieces(values: Iterable[tuple[str, Any]]) -> Iterator[bytes]:
+def npz_pieces(values: Iterable[tuple[str, Carried]]) -> Iterator[bytes]:
     """Yield named values as a `.npz`, in pieces: each value is written before the next is taken.
 
     A list is an array if its elements are alike, else each of them is one: `NAME/0`, `NAME/1`. Raise Unstorable.
@@ -169,7 +170,7 @@ def _is_text(name: str) -> bool:
     return name == name.encode(errors="ignore").decode()
 
 
-def _parts(values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+def _parts(values: Iterable[tuple[str, Carried]]) -> Iterator[tuple[str, Carried]]:
     for name, value in values:
         if isinstance(value, list) and not _are_alike(value):
             yield from ((f"{name}/{index}", each) for index, each in enumerate(value) if each is not None)
@@ -208,7 +209,7 @@ class Unstorable(ValueError):
     """A value that no array of numpy's own types can hold."""
 
 
-def storable(value: Any) -> Array:
+def storable(value: Carried) -> Array:
     """Return a value as an array that numpy saves without pickling. Raise Unstorable if information would be lost."""
     if isinstance(value, Mapping):
         keys, numbers = _of_fixed_length([*value]), np.array([*value.values()])

@@ -7,7 +7,7 @@ is a Python list of them, a FixedList where it cannot grow, a dictionary a dict,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from miltext.weight_files.model_weights import BlobFolder, LooseFolder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from miltext.evaluation.rules import Array
+    from miltext.evaluation.rules import Array, Value
     from miltext.schema.proto import Value as Message
 
 WITHOUT_NUMPY = frozenset(
@@ -28,7 +28,7 @@ WITHOUT_NUMPY = frozenset(
 )
 """The floats that numpy lacks."""
 
-CARRIERS: dict[str, np.dtype[Any]] = {
+CARRIERS: dict[str, np.dtype[np.generic]] = {
     name: np.dtype(np.float32 if name in WITHOUT_NUMPY else dtype.numpy) for name, dtype in BY_NAME.items()
 }
 """The numpy dtype that carries each data type."""
@@ -43,6 +43,10 @@ class State:
 
     def __init__(self, held: Array) -> None:
         self.held = held
+
+
+RunValue: TypeAlias = "Array | list[Array | None] | dict[str | int, float] | State"
+"""A value during a run."""
 
 
 def rounded(array: Array, dtype: str) -> Array:
@@ -155,16 +159,17 @@ class Constants:
 
     def __init__(self, model_path: Path | None, folder: BlobFolder | None = None) -> None:
         self._folder = folder or LooseFolder(model_path)
-        self._known: dict[int, Any] = {}
+        self._known: dict[int, RunValue] = {}
 
-    def read(self, message: Message) -> Any:
+    def read(self, message: Message) -> RunValue:
         """Return the contents of a Value. Raise WeightsError for an unreadable weight file."""
         known = self._known.get(id(message))
         if known is not None:
             return known
         if message.WhichOneof("value") == "blobFileValue":
             blob = self._folder.blob(message)
-            value, is_kept = _carried(blob.array(tensor_shape(message.type)), blob.dtype), _is_view(blob.dtype)
+            value: RunValue = _carried(blob.array(tensor_shape(message.type)), blob.dtype)
+            is_kept = _is_view(blob.dtype)
         else:
             value, is_kept = _frozen(_immediate(message)), True
         if is_kept:
@@ -196,7 +201,7 @@ def _carried(array: Array, dtype: DType) -> Array:
     return decode(array, dtype).astype(np.float32) if dtype.name in WITHOUT_NUMPY else array
 
 
-def _immediate(message: Message) -> Any:
+def _immediate(message: Message) -> Value:
     """Return the contents of a Value in the program itself."""
     immediate = message.immediateValue
     kind = immediate.WhichOneof("value")
@@ -219,7 +224,7 @@ def _immediate(message: Message) -> Any:
     return _carried(found.array(), dtype)
 
 
-def _frozen(value: Any) -> Any:
+def _frozen(value: RunValue) -> RunValue:
     """Return a value whose arrays are read-only."""
     for array in value if isinstance(value, list) else [value]:
         if isinstance(array, np.ndarray):
@@ -227,5 +232,5 @@ def _frozen(value: Any) -> Any:
     return value
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Value) -> Value:
     return value.item() if isinstance(value, np.ndarray) and not value.shape else value
