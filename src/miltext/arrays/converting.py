@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from miltext.schema.dtypes import DType
+    from miltext.schema.packing import Array
 
 
 def is_pattern(source: DType, target: DType) -> bool:
@@ -51,7 +52,7 @@ class UnfitElement(ValueError):
         self.place = place
 
 
-def converted(elements: npt.NDArray[Any], source: DType, target: DType) -> npt.NDArray[Any]:
+def converted(elements: Array, source: DType, target: DType) -> Array:
     """Return flat elements of a type converted to another: in the numpy type of each, bf16 and fp8 as bit patterns.
 
     Floats are rounded once, to the nearest number, ties to even. Raise UnfitElement for a finite value that becomes
@@ -68,7 +69,7 @@ def converted(elements: npt.NDArray[Any], source: DType, target: DType) -> npt.N
     return made
 
 
-def _made(values: npt.NDArray[Any], target: DType) -> npt.NDArray[Any]:
+def _made(values: Array, target: DType) -> Array:
     numpy = np.dtype(target.numpy)
     with np.errstate(all="ignore"):
         if target.kind == "float" and numpy.kind != "f":
@@ -76,13 +77,13 @@ def _made(values: npt.NDArray[Any], target: DType) -> npt.NDArray[Any]:
         return values.astype(numpy)
 
 
-def _is_lost(values: npt.NDArray[Any], made: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def _is_lost(values: Array, made: Array) -> npt.NDArray[np.bool_]:
     """Return a mask of the values of which only one side of the conversion is infinite, or only one side is NaN."""
     lost: npt.NDArray[np.bool_] = (np.isfinite(values) != np.isfinite(made)) | (np.isnan(values) != np.isnan(made))
     return lost
 
 
-def _is_in_range(values: npt.NDArray[Any], target: DType) -> npt.NDArray[np.bool_]:
+def _is_in_range(values: Array, target: DType) -> npt.NDArray[np.bool_]:
     """Return a mask of the integers in the range of a type of integers, or bool."""
     least, most = (0, 1) if target.kind == "bool" else (target.minimum, target.maximum)
     if values.dtype.kind == "f":

@@ -54,7 +54,7 @@ Headers: TypeAlias = Mapping[str | None, Header | ArrayProblem]
 """The arrays of a file by their keys, None for the array of a `.npy`."""
 
 
-def dtype_of(found: np.dtype[Any]) -> DType:
+def dtype_of(found: np.dtype[np.generic]) -> DType:
     """Return the data type for a numpy type, in either byte order. Raise ArrayProblem (MIL415)."""
     if found.hasobject:
         raise ArrayProblem(codes.UNKNOWN_ARRAY_TYPE, "its elements are pickled Python objects, which are never loaded")
@@ -66,7 +66,7 @@ def dtype_of(found: np.dtype[Any]) -> DType:
     return dtype
 
 
-def _shown(found: np.dtype[Any]) -> str:
+def _shown(found: np.dtype[np.generic]) -> str:
     if found.kind != "V":
         return str(found.name)
     if found.names is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import warnings
 from io import BytesIO
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 
 from numpy.lib import format as npy_format
 
@@ -36,7 +36,7 @@ class NpyHeader(NamedTuple):
     start of the data.
     """
 
-    numpy: np.dtype[Any]
+    numpy: np.dtype[np.generic]
     shape: tuple[int, ...]
     fortran: bool
     start: int

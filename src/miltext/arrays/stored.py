@@ -8,7 +8,7 @@ from io import BytesIO
 from itertools import pairwise, product
 from math import prod
 from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from typing import IO, TYPE_CHECKING, BinaryIO, TypeAlias
 from zipfile import ZipFile
 
 import numpy as np
@@ -27,11 +27,10 @@ from miltext.syntax.literals import shown
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import numpy.typing as npt
-
     from miltext.arrays.headers import Header
     from miltext.files.writing import Progress
     from miltext.parsing.lowering.arrays import ArrayReference
+    from miltext.schema.packing import Array
 
 PIECE = 1 << 18
 """The most elements in memory at once; a multiple of 8, so that a piece ends with a byte."""
@@ -185,7 +184,7 @@ class StoredArray(Tensor):
         steps = [(a, b) for a, b in pairwise(types) if a != b and not is_pattern(a, b)]
         return [(types[0], types[0]), *steps] if types[0].kind == "bool" else steps  # whose bytes may be neither
 
-    def _converted(self, elements: npt.NDArray[Any], source: DType, target: DType, first: int) -> npt.NDArray[Any]:
+    def _converted(self, elements: Array, source: DType, target: DType, first: int) -> Array:
         try:
             return converted(elements, source, target)
         except UnfitElement as failure:

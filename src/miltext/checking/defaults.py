@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.checking.inference.operands import Operand, Unknown
 from miltext.checking.inference.program import infer_types
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program
     from miltext.schema.types import ListType, TensorType
 
-    Default = Callable[[Arguments], Any]
+    Default = Callable[[Arguments], str | float | list[int] | None]
 
 _USUAL = ["int32", "fp32", "bool", "string"]
 """The data types of defaults without another rule: coremltools' types for Python's values."""

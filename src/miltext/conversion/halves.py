@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from miltext.checking.inference.operands import Scalar, Value
+    from miltext.schema.packing import Array
 
 STANDS_FOR_INFINITY = 1e38
 """From this magnitude on, a number is meant as an infinity, as in masks (`fp16_overflow` in coremltools)."""
@@ -59,7 +60,7 @@ class Loss:
         return self.absolute / abs(self.at) if self.at else 0.0
 
 
-def halves(values: npt.NDArray[Any], is_small: bool) -> npt.NDArray[np.float16]:
+def halves(values: Array, is_small: bool) -> npt.NDArray[np.float16]:
     """Return fp32 numbers as fp16, rounded to the nearest, with ties to even.
 
     In a `small` array, no number becomes 0. Numbers beyond fp16 become infinities, unless they stand for one.
@@ -87,7 +88,7 @@ def _rounded(number: Scalar | None) -> Scalar | None:
         return float(np.float16(number)) if isinstance(number, float) else number
 
 
-def measured(chunks: Iterable[npt.NDArray[Any]], is_small: bool) -> Loss:
+def measured(chunks: Iterable[Array], is_small: bool) -> Loss:
     """Return the loss of fp32 numbers, measured by chunks."""
     loss = Loss()
     for chunk in chunks:
@@ -97,7 +98,7 @@ def measured(chunks: Iterable[npt.NDArray[Any]], is_small: bool) -> Loss:
     return loss
 
 
-def _measure(values: npt.NDArray[Any], is_small: bool, loss: Loss) -> None:
+def _measure(values: Array, is_small: bool, loss: Loss) -> None:
     """Add the loss of a chunk.
 
     Errors are exact in fp32 except for raised numbers. A chunk with a NaN, which compares with no number, is measured
@@ -123,7 +124,7 @@ def _measure(values: npt.NDArray[Any], is_small: bool, loss: Loss) -> None:
     loss.relative = max(loss.relative, float(errors.max()))
 
 
-def _measure_large(values: npt.NDArray[Any], magnitude: npt.NDArray[Any], loss: Loss) -> None:
+def _measure_large(values: Array, magnitude: Array, loss: Loss) -> None:
     """Add the loss of numbers beyond fp16."""
     meant = np.isfinite(values) & (magnitude >= STANDS_FOR_INFINITY)
     over = (magnitude >= BEYOND) & (magnitude < STANDS_FOR_INFINITY)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[Any]
+    from miltext.schema.packing import Array
 
 EXACTNESS = {"f2": 2e-3, "f4": 1e-5, "f8": 1e-9}
 """The greatest distance of elements from a pattern, relative to the greatest element."""
