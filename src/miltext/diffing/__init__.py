@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.containers.sources import Source, model_of, require_source
 from miltext.diagnostics.arguments import checked
@@ -19,6 +19,7 @@ from miltext.schema.stamps import BUILD_INFO
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from miltext.diagnostics.dynamic import Fields
     from miltext.evaluation.comparing.comparison import Comparison
 
 __all__ = ["Difference", "diff"]
@@ -77,10 +78,12 @@ def diff(
 def _found(old: Source, new: Source, how: How) -> Difference:
     """Return the differences, without numbers."""
     whole = [_opened(each) for each in (old, new)]
-    if all(isinstance(each, Model) and each.is_pipeline for each in whole):
-        return _with_tools(compare_pipelines(whole[0], whole[1], how), whole, how)
-    if not any(_is_read(each) for each in whole) or _are_of_two_kinds(*whole):
-        return compare_others(Stage("", whole[0]), Stage("", whole[1]), how)
+    a, b = whole
+    if isinstance(a, Model) and isinstance(b, Model):
+        if a.is_pipeline and b.is_pipeline:
+            return _with_tools(compare_pipelines(a, b, how), whole, how)
+        if a.type != b.type or not (_is_read(a) or _is_read(b)):
+            return compare_others(Stage("", a), Stage("", b), how)
     sides = [_side(each, name) for each, name in zip(whole, ("old", "new"), strict=True)]
     return _with_tools(compare_programs(sides[0], sides[1], how), [each.model or each.source for each in sides], how)
 
@@ -100,21 +103,17 @@ def _with_tools(found: Difference, whole: Sequence[Model | Message], how: How) -
     return replace(found, _left_out=differ)
 
 
-def _programs(source: Model | Message) -> list[Any]:
+def _programs(source: Model | Message) -> list[Message]:
     """Return the programs of a model, or a Program itself."""
     return [stage.model.program for stage in source.programs()] if isinstance(source, Model) else [source]
 
 
-def _is_read(source: Model | Message) -> bool:
+def _is_read(model: Model) -> bool:
     """Return whether it is an ML Program or a pipeline: models of all other kinds are compared as bytes."""
-    return not isinstance(source, Model) or source.is_pipeline or source.type == PROGRAM
+    return model.is_pipeline or model.type == PROGRAM
 
 
-def _are_of_two_kinds(old: Model | Message, new: Model | Message) -> bool:
-    return isinstance(old, Model) and isinstance(new, Model) and old.type != new.type
-
-
-def _opened(source: Source) -> Any:
+def _opened(source: Source) -> Model | Message:
     require_source(source)
     return source if isinstance(source, Message) else model_of(source)
 
@@ -127,7 +126,7 @@ def _side(source: Model | Message, name: str) -> DiffSide:
     return DiffSide(chosen.name, chosen if chosen.kind == "mil" else source, chosen)
 
 
-def _stamp(program: Message) -> bytes | None:
+def _stamp(program: Fields) -> bytes | None:
     """Return the facts about tools in a Program, as bytes: Programs may be of different pools."""
-    attributes: Any = program.attributes  # type: ignore[attr-defined]
+    attributes = program.attributes
     return attributes[BUILD_INFO].SerializeToString(deterministic=True) if BUILD_INFO in attributes else None
