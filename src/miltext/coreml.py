@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from miltext.diagnostics.arguments import checked
+from miltext.diagnostics.arguments import checked, require_counts
 from miltext.pymil.exporting import from_pymil
 from miltext.pymil.loading import to_pymil
 
@@ -56,7 +56,5 @@ def validate_passes(
     """
     from miltext.pass_validation.validating import validation
 
-    for name, number in (("runs", runs), ("max_tests", max_tests)):
-        if number < 1:
-            raise ValueError(f"`{name}` of validate_passes() is 1 or more, not {number}")
+    require_counts("validate_passes", runs=runs, max_tests=max_tests)
     return validation(program, inputs, passes, runs, max_tests)

@@ -55,6 +55,13 @@ def check(
     Example:
         errors = [each for each in miltext.check("Model.mlpackage") if each.severity == "error"]
     """
+    return _found(source, path, advisories, numbers)
+
+
+def _found(
+    source: Source, path: str | None, advisories: str | None, numbers: Mapping[str, Any] | None
+) -> list[Diagnostic]:
+    """Return the findings of `check`, with known faults and bounds of numbers if requested."""
     from miltext.containers.sources import is_text, model_of, require_source
 
     require_source(source)

@@ -115,9 +115,15 @@ def convert_weights(request: _ConvertRequest) -> Conversion:
     """
     if request.to not in PRECISIONS:
         raise ValueError(f"weights are converted to fp16 or fp32, not to {request.to!r}")
+    made = Conversion(request.to)
+    made.warnings += _written(request, made)
+    return made
+
+
+def _written(request: _ConvertRequest, made: Conversion) -> list[Diagnostic]:
+    """Write the converted model, record the changes, and return the warnings of the build."""
     whole = model_of(request.source)
     source = whole.select(request.model)
-    made = Conversion(request.to)
     folder = partial(_folder, source, request.weights, request.reading)
     choices = BuildChoices.of(
         request,
@@ -126,8 +132,7 @@ def convert_weights(request: _ConvertRequest) -> Conversion:
         edit=partial(_convert, made, folder, _border(source, request.io)),
     )
     reported = build_as_chosen(source, Path(request.output), choices)
-    made.warnings += [each for each in reported if each.code != codes.UNUSED_WEIGHTS or each.notes]
-    return made
+    return [each for each in reported if each.code != codes.UNUSED_WEIGHTS or each.notes]
 
 
 def _folder(source: Model, weights: GivenWeights | None, reading: Progress | None, program: Program) -> BlobFolder:

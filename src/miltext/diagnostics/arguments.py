@@ -129,6 +129,13 @@ def require(name: str, value: object, annotation: str, function: str) -> None:
         raise TypeError(f"`{name}` of {function}() is {nouns}, not {_called(value)}")
 
 
+def require_counts(function: str, **counts: int | None) -> None:
+    """Raise ValueError for a count below 1."""
+    for name, count in counts.items():
+        if count is not None and count < 1:
+            raise ValueError(f"`{name}` of {function}() is 1 or more, not {count}")
+
+
 def require_names(*names: object) -> None:
     """Raise TypeError for a name other than a string; an iterator of names is read once."""
     for each in names:

@@ -41,7 +41,7 @@ WHOLE = ("mil", "pb", "txtpb")
 
 @dataclass(frozen=True, kw_only=True)
 class EditOptions(WriteOptions):
-    """The options of `miltext.rename`, `miltext.expose` and `miltext.reshape`: `function` and `build`'s."""
+    """The options of `miltext.rename`, `expose` and `reshape`: `function`, and the options of `miltext.build`."""
 
     function: str | None = None
 

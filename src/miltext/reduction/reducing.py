@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from miltext.diagnostics import codes
-from miltext.diagnostics.arguments import checked
+from miltext.diagnostics.arguments import checked, require_counts
 from miltext.files.refusals import refusal
 from miltext.reduction.bypassing import Bypass, bypass, bypasses
 from miltext.reduction.graph import UnitGraph, extent
@@ -93,9 +93,7 @@ def reduce(
     Example:
         small = miltext.reduce("Model.mlpackage", lambda candidate: "softmax" in str(candidate.program)).program
     """
-    for name, number in (("jobs", jobs), ("max_tests", max_tests)):
-        if number is not None and number < 1:
-            raise ValueError(f"`{name}` of reduce() is 1 or more, not {number}")
+    require_counts("reduce", jobs=jobs, max_tests=max_tests)
     source = OriginalModel(model, ranges)
     return reduce_source(source, test, kind=kind, jobs=jobs, max_tests=max_tests, on_progress=on_progress)
 

@@ -39,8 +39,7 @@ class _CompareRequest(CompareOptions):
 def compare(request: _CompareRequest) -> Comparison:
     """Run two programs on the same inputs, and return the distances of the values of `b` from the values of `a`.
 
-    Their values are paired as `diff` pairs them, so that renamed values, another order and inserted operations do not
-    matter.
+    Values are paired as by `diff`, so that renamed values, another order and inserted operations do not matter.
 
     Args:
         a: MIL text, a path, a Program or a Model.
