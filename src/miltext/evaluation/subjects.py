@@ -87,7 +87,7 @@ class Subject:
     def located(self, findings: Collection[Finding]) -> Checked:
         """Return diagnostics of findings, with the text that their spans point into.
 
-        It is the draft or the text from which the program was read, else the output of `print`.
+        It is the program's draft or text, else the output of `print`.
         """
         try:
             root = parse_tree(self._printed, whole=True).root
@@ -100,7 +100,7 @@ class Subject:
 
     @cached_property
     def _text(self) -> str | None:
-        """The text from which the program was read, if any, and if it still matches the program."""
+        """The program's text, if it was read from any, and still matches it."""
         if self.draft is not None:
             return self.draft.whole
         text = self.model.text if self.model else None

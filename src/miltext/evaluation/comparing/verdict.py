@@ -157,7 +157,7 @@ class Verdict:
 
     @cached_property
     def _strangers(self) -> set[int]:
-        """The fallen pairs of inner values with different names and arguments, for which no output fell.
+        """The fallen pairs of inner values with different names and arguments that made no output fall.
 
         The outputs show that the one value does not stand for the other.
         """

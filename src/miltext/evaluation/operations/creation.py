@@ -15,13 +15,13 @@ from miltext.schema.types import show
 
 @rule("fill")
 def fill(shape: Ints, value: Held) -> Held:
-    """Return a tensor of `shape`, each element of which is `value`."""
+    """Return a tensor of `shape` with `value` as each element."""
     return np.full(_sizes(shape), value, value.dtype)
 
 
 @rule("fill_like")
 def fill_like(ref_tensor: Held, value: Held) -> Held:
-    """Return a tensor of the shape of `ref_tensor`, each element of which is `value`."""
+    """Return a tensor of the shape of `ref_tensor` with `value` as each element."""
     return np.full(ref_tensor.shape, value, value.dtype)
 
 

@@ -31,7 +31,7 @@ def avg_pool(
     ceil_mode: bool,
     widen: Widen,
 ) -> Held:
-    """Return the mean of each window, in which padding counts as zeros unless it is excluded.
+    """Return the mean of each window; padding counts as zeros unless it is excluded.
 
     Elements of a window past the padding, where the number of windows is rounded up, never count, as in torch.
     """

@@ -120,8 +120,8 @@ def lstm(
 
     c(t) = u c(t-1) + i z, kept within `clip` of 0, where i, u and o are g(W x + R h(t-1) + b + p c), z is the same by
     the activation of the cell and without p, and c is c(t-1) for i and u, c(t) for o. The weights of i, u, o and z
-    stand one below the other, and so do the peepholes p of i, u and o. A bidirectional layer is two, of which the
-    second goes back in time; h and c of both are side by side.
+    stand one below the other, and so do the peepholes p of i, u and o. A bidirectional layer is two, the second back in
+    time; h and c of both are side by side.
     """
     words = (recurrent_activation, cell_activation, activation)
     functions = [ACTIVATIONS[word.lower()] for word in words]
@@ -165,7 +165,7 @@ def _lstm_step(layer: Layer, functions: list[Function], clip: Array | None) -> C
 def _through_time(
     given: Array, carried: tuple[Array, ...], step: Callable[..., tuple[Array, ...]], every: bool
 ) -> tuple[Array, ...]:
-    """Return h of `every` step or of the last, and the final carried values, of which h is the first."""
+    """Return h of `every` step or of the last, and the final carried values, h first."""
     sequence = np.empty((len(given) if every else 1, *carried[0].shape), given.dtype)
     for place, each in enumerate(given):
         carried = step(each, *carried)

@@ -265,7 +265,7 @@ def space_to_batch(x: Held, block_shape: Ints, paddings: Held) -> Held:
 
 @rule("batch_to_space")
 def batch_to_space(x: Held, block_shape: Ints, crops: Held) -> Held:
-    """Return blocks moved out of the batch into height and width, from which `crops` are then removed.
+    """Return blocks moved out of the batch into height and width, then without `crops`.
 
     With blocks of I rows and J columns, whole[n, c, h*I + i, w*J + j] = x[(i*J + j)*N + n, c, h, w].
     """

@@ -20,8 +20,7 @@ PART_ELEMENTS = 1 << 17
 
 
 class Sliding(NamedTuple):
-    """A window along an axis of a `size`, with a number of `places`, of which the first is `before` elements ahead of
-    the axis.
+    """A window along an axis of a `size`, with a number of `places`; the first is `before` elements ahead of the axis.
 
     It contains `kernel` elements at the distance `dilation`, and moves by `stride`. `whole` is the size with the
     padding on both sides; windows may reach past it where sizes are rounded up.

@@ -38,7 +38,7 @@ def make_list(call: Call) -> None:
 
 def a_list(call: Call, least: int = 0) -> tuple[ScopedValue, TensorType]:
     """Give a list of at least so many elements: one in scope, or a new one. Return the list, and the type of its
-    elements, in which a symbolic size gets a number.
+    elements, with a number for a symbolic size.
     """
     found = call.choices.pick([*(item for item in call.growth.in_reach() if isinstance(item.type, ListType)), None])
     if found is None:

@@ -19,7 +19,7 @@ def linear(call: Call) -> None:
 
 @recipe("matmul")
 def matmul(call: Call) -> None:
-    """Give two tensors of matrices, either of which may be transposed."""
+    """Give two tensors of matrices, transposed or not."""
     call.ranked("x", 2)
     *batch, rows, inner = call.shape("x")
     transposed = [call.choices.rarely(), call.choices.rarely()]
