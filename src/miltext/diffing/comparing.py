@@ -378,7 +378,7 @@ class ProgramComparison:
             yield change if change.follows else replace(change, follows=follows)
 
     def _is_untouched(self, a: Op, b: Op) -> bool:
-        """Return whether the operations are equal and use no weights, of which only samples were compared."""
+        """Return whether the operations are equal and use no weights: of these, only samples were compared."""
         old, new = self.old.facts[a], self.new.facts[b]
         if old.weighty or new.weighty or old.kinds[EXACT] != new.kinds[EXACT]:
             return False

@@ -62,7 +62,7 @@ def _field(change: Change, functions: Collection[str]) -> _Field | None:
 
 
 def _cause(change: Change, field: _Field, pair: PairedFunction, stated: Mapping[tuple[_Field, bool], Change]) -> str:
-    """Return the name of the value from which a changed field follows."""
+    """Return the name of the value that a changed field follows."""
     values = [_values(function, field.list) for function in (pair.old, pair.new)]
     sides = [next((each for each in side if each.name == field.name), None) for side in values]
     if change.old is not None and change.new is not None:

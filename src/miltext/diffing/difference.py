@@ -160,7 +160,7 @@ class Difference:
         return {"form": FORM, "breaking": self.breaking, **plain(self, _fields)}
 
     def to_unified(self, *, draft: bool = False) -> str:
-        """Return both texts as a unified diff, in which operations are lined up by structure.
+        """Return both texts as a unified diff, with operations lined up by structure.
 
         The old text uses the new names of values, and renames come before the diff. With `draft`, the texts are drafts
         as from `to_draft`, with weights as digests, and are aligned by lines.

@@ -154,7 +154,7 @@ def _is_port(node: GraphNode) -> bool:
 
 
 def _without_equal(values: list[Json], rows: list[Json]) -> tuple[list[Json], list[Json]]:
-    """Return the values and rows of a graph in which scopes without a difference have no nodes."""
+    """Return the values and rows of a graph without nodes in scopes that have no difference."""
     differs = [len(row) > 6 for row in rows]
     for number in reversed(range(len(rows))):
         if differs[number] and rows[number][0] >= 0:

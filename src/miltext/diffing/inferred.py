@@ -76,7 +76,7 @@ class InferredGraph(Walk):
             self._inferences[op] = self.found[-1]
 
     def _is_plain_constant(self, op: Op) -> bool:
-        """Enter the output of a `const` of the type of its value, for which inference gives this type."""
+        """Enter the output of a `const` of the type of its value: inference gives it this type."""
         if op.type != "const" or op.inputs or op.blocks or len(op.outputs) != 1 or "val" not in op.attributes:
             return False
         held, stated = self.graph.reader.value(op.attributes["val"]), self.type(op.outputs[0])

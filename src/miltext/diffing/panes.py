@@ -46,7 +46,7 @@ class PaneRow(NamedTuple):
 
 
 class Panes:
-    """The rows of two texts, in which values have their own names, and floats are decimal."""
+    """The rows of two texts, with the values' own names and decimal floats."""
 
     def __init__(self, texts: Texts) -> None:
         self.rows: list[PaneRow] = []

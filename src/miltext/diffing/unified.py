@@ -45,7 +45,7 @@ def lines(texts: Texts) -> Iterator[Line]:
 
 
 def draft_lines(texts: Texts) -> Iterator[Line]:
-    """Yield the lines of both programs' drafts, in which readable weights are digests."""
+    """Yield the lines of both programs' drafts, with digests for readable weights."""
     from miltext.drafting.writing import draft_text
 
     style, before, new = Style(floats="decimal", elide=SHOWN), texts.old.message, texts.new.message

@@ -127,7 +127,7 @@ def _only_model(found: Trees) -> str:
 
 
 class _Package:
-    """The three versions of a model and its weight files, some of which git merges itself."""
+    """The three versions of a model and its weight files; git merges some of these itself."""
 
     def __init__(self, found: Trees, name: str, folder: Path) -> None:
         self._path = PurePosixPath(found.path, name)

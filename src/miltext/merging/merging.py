@@ -96,7 +96,7 @@ def _base(text: str, name: str) -> Side | None:
 
 
 class Merge:
-    """The merge of three sides, of which the base may be None."""
+    """The merge of three sides; the base may be None."""
 
     def __init__(self, base: Side | None, ours: Side, theirs: Side) -> None:
         link(base, ours, theirs)

@@ -1,7 +1,7 @@
 """The merge of three versions of a model: its program, the parts around it, and its weights.
 
-Programs are merged as texts in which weights with equal contents have the same place. At the end, each weight gets its
-place in the merged weight file.
+Programs are merged as texts with the same place for weights with equal contents. At the end, each weight gets its place
+in the merged weight file.
 """
 
 from __future__ import annotations

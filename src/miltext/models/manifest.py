@@ -168,8 +168,8 @@ def _raise(failure: OSError) -> None:
 
 
 def manifest_of(origin: Path | None) -> Manifest:
-    """Return the manifest of a package, in which all items have paths, as Core ML requires; without a package, the
-    manifest of a new one with only a model. Raise ModelError (MIL255).
+    """Return the manifest of a package, with paths of all items, as Core ML requires; without a package, the manifest
+    of a new one with only a model. Raise ModelError (MIL255).
     """
     if origin is None:
         root = _identifier(MODEL_FILE)

@@ -17,11 +17,11 @@ Ask: TypeAlias = Callable[[Sequence[Sequence[T]]], Sequence[bool]]
 """Return for several parts of a list, each in the list's order, whether the test passes."""
 
 FEW = 4
-"""The number of needed items up to which further ones are assumed to be far apart, then as near as the last ones."""
+"""With at most this number of needed items, further ones are assumed to be far apart, then as near as the last ones."""
 
 
 def shrink(items: Sequence[T], ask: Ask[T], width: int = 1) -> list[T]:
-    """Return items, in order, on which a test passes, and without any of which it fails.
+    """Return items, in order, that make a test pass, and each of which it needs.
 
     The test passes on all `items`. Parts are tested, the empty one first.
     """
