@@ -78,7 +78,7 @@ def _made(values: Array, target: DType) -> Array:
 
 
 def _is_lost(values: Array, made: Array) -> npt.NDArray[np.bool_]:
-    """Return a mask of the values of which only one side of the conversion is infinite, or only one side is NaN."""
+    """Return a mask of the values that are infinite, or NaN, on only one side of the conversion."""
     lost: npt.NDArray[np.bool_] = (np.isfinite(values) != np.isfinite(made)) | (np.isnan(values) != np.isnan(made))
     return lost
 

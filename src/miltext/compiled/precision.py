@@ -1,4 +1,4 @@
-"""Data types in `metadata.json`: the types in which a function computes, and in which its weights are stored.
+"""Data types in `metadata.json`: the types of a function's arithmetic, and of its stored weights.
 
 Both rules are inferred from the 30 known compiled models, and hold for all of them.
 """

@@ -65,7 +65,7 @@ class Planning:
     """Plans the conversion of a block of a function, and of the blocks inside it.
 
     `known` are the facts of each value; an idle cast has the facts of the value that it casts. `kept` are the constants
-    because of which operations are kept, by name; `rounded` the casts of integers that fp16 may not contain.
+    that keep operations as they are, by name; `rounded` the casts of integers that fp16 may not contain.
     """
 
     def __init__(self, contents: Contents, function: str, opset: str) -> None:

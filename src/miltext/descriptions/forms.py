@@ -109,7 +109,7 @@ class Number(Form):
 
 
 class Choice(Form):
-    """A word of a set, each of which stands for a number."""
+    """A word of a set; each stands for a number."""
 
     def __init__(self, path: str, words: Mapping[str, int]) -> None:
         super().__init__(path)
@@ -123,7 +123,7 @@ class Choice(Form):
 
 
 class Member(Form):
-    """A word of a set, each of which stands for a member of a oneof; the field is the oneof."""
+    """A word of a set; each stands for a member of a oneof; the field is the oneof."""
 
     def __init__(self, path: str, words: Mapping[str, str]) -> None:
         super().__init__(path)

@@ -46,7 +46,7 @@ class Problem(NamedTuple):
 
 
 NO_COMPILED_SIZES = Flexible([], [], [])
-"""The sizes of a value for which none are stated."""
+"""The sizes of a value without stated ones."""
 
 
 class ProgramFeature(NamedTuple):

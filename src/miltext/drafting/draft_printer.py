@@ -84,7 +84,7 @@ class DraftPrinter(DigestPrinter):
         self._order: dict[Block, list[Op]] = {}
 
     def in_order(self, program: proto.Program) -> proto.Program | None:
-        """Return a Program in the order in which `infer` writes its draft; None for its own order."""
+        """Return a Program in the order of its draft by `infer`; None for its own order."""
         graph = Graph(program)
         self._lines(graph)
         moved = [(block, ops) for block, ops in self._order.items() if ops != [*block]]
@@ -229,7 +229,7 @@ def _is_value(operands: Sequence[Operand]) -> bool:
 
 
 def _in_order(op: Op, nested: Mapping[Op, list[Op]]) -> Iterator[Op]:
-    """Yield an operation after those inside it, in the order in which `infer` writes them."""
+    """Yield an operation after the operations inside it, in the order of a draft by `infer`."""
     for inner in nested[op]:
         yield from _in_order(inner, nested)
     yield op

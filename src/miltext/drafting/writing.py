@@ -155,7 +155,7 @@ def _proved(program: Program, style: Style, *, is_moved: bool = False, is_marked
 
 
 def _draft(short: Implied, style: Style, whole: set[Path], is_moved: bool) -> _Draft:
-    """Return a draft, with the Program in the order in which it is written."""
+    """Return a draft, with the Program in the order of the draft."""
     spelling = partial(literal_of, Printer(style))
     for _ in range(ROUNDS):
         gaps = gaps_of(short.program, spelling, whole)

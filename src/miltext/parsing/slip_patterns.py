@@ -1,4 +1,4 @@
-"""The form of the tables of slips: rows of patterns, in which words stand for common parts."""
+"""The form of the tables of slips: rows of patterns, with words for common parts."""
 
 from __future__ import annotations
 

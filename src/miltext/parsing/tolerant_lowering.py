@@ -42,7 +42,7 @@ Repair: TypeAlias = "Callable[[Children], Children]"
 
 
 class Opaque(Node):
-    """An operation of which only outputs are known: its children are the outputs with types, `names` the others."""
+    """An operation with only its outputs known: its children are the outputs with types, `names` the others."""
 
     names: tuple[str, ...] = ()
 

@@ -2,7 +2,7 @@
 
 Names, numbers and the `TensorValue` field of each type are facts of Apple's `MIL.proto` and of coremltools 9.0's files;
 blob numbers are from its blob storage format, version 2. The floats are laid out as in IEEE 754, except for bfloat16
-and OCP's 8-bit floats, of which E4M3 has no infinity, and has a NaN only where all bits are set.
+and OCP's 8-bit floats; E4M3 has no infinity, and a NaN only where all bits are set.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def interface(function: Function) -> Interface:
 
 
 def _outputs(block: Block, parameters: Types) -> Types:
-    """Return the types of the block's outputs, most of which are made near its end."""
+    """Return the types of the block's outputs; most are made near its end."""
     found: Types = {}
     missing = set(block.outputs)
     for operation in reversed(block.operations):

@@ -197,7 +197,7 @@ def encode(values: Array, dtype: DType) -> Array:
 
 
 def _to_double(values: Array) -> npt.NDArray[np.float64]:
-    """Return numbers as fp64, in which large integers keep a bit for the part beyond its precision, so that narrower
+    """Return numbers as fp64, where large integers keep a bit for the part beyond its precision, so that narrower
     floats are rounded as from the integers.
     """
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8:

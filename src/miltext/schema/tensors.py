@@ -114,7 +114,7 @@ class Tensor(Protocol):
         return digest_of_pieces(self.dtype, self.views(), progress)
 
     def sample(self) -> bytes:
-        """Return some of the packed bytes, in which most tensors of the same type and size differ."""
+        """Return some of the packed bytes: most tensors of the same type and size differ in them."""
         data, size = self.data, self.size
         return b"".join([bytes(data[start : start + SAMPLE]) for start in range(0, size, max(SAMPLE, size // SAMPLES))])
 

@@ -62,7 +62,7 @@ def compatible(declared: object, inferred: object) -> bool:
 
 
 def join(first: Type, second: Type) -> Type:
-    """Return the most precise type for values of either type: sizes in which they differ are unknown."""
+    """Return the most precise type for values of either type: different sizes are unknown."""
     if first == second:
         return first
     if isinstance(first, TensorType) and isinstance(second, TensorType) and first.dtype == second.dtype:
@@ -80,7 +80,7 @@ def filled(type: Type, other: Type) -> Type:
 
 
 def generalized(type: Type, other: Type) -> Type:
-    """Return a type in which the sizes left open by another type of its form are open, too."""
+    """Return a type, with all sizes open that another type of its form leaves open."""
     return cast("Type", _merged(type, other, lambda own, others: None if others is None else own))
 
 

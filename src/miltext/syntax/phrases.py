@@ -90,7 +90,7 @@ class _Row:
 
 
 class Every(_Row):
-    """Row of phrases of which there may be several."""
+    """Row of any number of phrases."""
 
     def __call__(self, phrase: Node) -> Iterator[Node]:
         """Return the phrases, in the order of the text."""

@@ -125,7 +125,7 @@ class _Manifest:
             yield self._made(error, message, *way, notes=self._ways(path))
 
     def _ways(self, path: str) -> tuple[Note, ...]:
-        """Return the ways out of a missing item, of which git drops an empty folder."""
+        """Return the ways out of a missing item: git drops an empty folder."""
         if PurePosixPath(path).suffix:
             return ()
         folder = self._folder / DATA / path

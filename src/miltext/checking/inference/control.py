@@ -76,7 +76,7 @@ def list_write(op: Arguments) -> Sequence[Type]:
 
 @rule("list_scatter")
 def list_scatter(op: Arguments) -> Sequence[Type]:
-    """Return a list of the same elements, several of which `value` contains along its first dimension."""
+    """Return a list of the same elements; `value` contains several along its first dimension."""
     value = op.tensor("value")
     return [_list_with(op, TensorType(value.dtype, value.shape[1:]))]
 

@@ -30,7 +30,7 @@ def slice_by_index(op: Arguments) -> Sequence[Type]:
 
 @rule("slice_update")
 def slice_update(op: Arguments) -> Sequence[Type]:
-    """Return the type of `x`, a slice of which `update` replaces."""
+    """Return the type of `x`; `update` replaces a slice of it."""
     with suppress(Unknown):  # the result is the same for any other arguments
         bounds = ", ".join(f"`{name}`" for name in BOUNDS if op.has(name))
         hold_shape(op, "update", _slice(op), f"that of the slice of `x` by {bounds}", "x")

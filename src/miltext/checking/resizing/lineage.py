@@ -98,7 +98,7 @@ def _is_grown_one(left: Sequence[Factor], taken: Sequence[Factor], size: int, ot
 
 
 def _split(factor: Factor, first: int, *, grow_second: bool) -> tuple[Factor, Factor] | None:
-    """Return a size as two factors, of which the first was `first`; None if neither can grow.
+    """Return a size as two factors, the first with `first` as its old size; None if neither can grow.
 
     With `grow_second`, the second one grows if possible.
     """

@@ -59,7 +59,7 @@ def _regrouped(op: Resized, shape: tuple[int, ...]) -> Iterator[Follow]:
 
 
 def _fits(shape: Sequence[Dimension], total: int) -> bool:
-    """Return whether a tensor of a number of elements can have a shape, of which one size may be -1."""
+    """Return whether a tensor of a number of elements can have a shape, with at most one size of -1."""
     known = product(tuple(size for size in shape if size != -1))
     return bool(known) and (total % (known or 1) == 0 if -1 in shape else total == known)
 
