@@ -55,8 +55,8 @@ COMPILED_SO = "it is compiled so; `description=` describes the model anew"
 class Written(NamedTuple):
     """An ML Program to be written, in its `spec`, the `model` with its text, and the name of that in errors.
 
-    `before` returns the earlier model, None if there was none. If it `is_edited`, the program differs from the model's
-    text; if it `is_kept`, it is the earlier model's, whose description may have changed.
+    `before` returns the earlier model, None if there was none. A program that `is_edited` is not the program of the
+    model's text; one that `is_kept` is the earlier model's, whose description may have changed.
     """
 
     spec: Spec

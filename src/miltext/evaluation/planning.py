@@ -123,7 +123,7 @@ class Planner:
         self.arithmetic = arithmetic
 
     def plan(self, block: Block, inputs: Sequence[Value], path: Path) -> Plan:
-        """Return the plan of a block with these inputs: its own, or its function's."""
+        """Return the plan of a block with these inputs: its own, or those of its function."""
         last: dict[Value, int] = {}
         own = {*inputs, *block.made()}
         order = _order(block)

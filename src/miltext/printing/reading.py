@@ -63,7 +63,7 @@ class TextPart:
 class TextReader:
     """A text line by line, the meaning of each name in it, and its parts.
 
-    `unnamed` are the values of a draft's operations nested in others.
+    `unnamed` are the values of a draft's operations that are inside others.
     """
 
     def __init__(self, text: str) -> None:
