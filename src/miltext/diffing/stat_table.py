@@ -157,7 +157,7 @@ def _column(title: str, cells: list[str]) -> Iterator[list[str]]:
 
 
 def _bars(rows: Sequence[StatRow], room: int, color: bool) -> Iterator[str]:
-    """Yield a bar for each row, except the sum: a piece for each operation or, in an overlong bar, for several."""
+    """Yield a bar for each row, except the sum: a piece for each operation, or for several if bars get too long."""
     counted = [{name: getattr(row.numbers, name) for name in SIGNS} for row in rows[:-1]]
     most = max((sum(each.values()) for each in counted), default=0)
     scale = min(1.0, room / most) if most else 1.0

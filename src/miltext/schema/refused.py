@@ -24,7 +24,7 @@ class RefusedPort(NamedTuple):
 
     The `side` is `input`, `output` or `constant`, each with a name and a type, `described input` or `described output`,
     too; or `outputs`, all together. `opset` is the block's. `times` is the number of times that the block returns the
-    name, or the number of all outputs. `is_taken` is true for an input as output.
+    name, or the number of all outputs. `is_taken` is true for an input that the block returns.
     """
 
     side: str

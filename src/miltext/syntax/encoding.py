@@ -38,7 +38,8 @@ _INTEGERS = re.compile(r"[-+0-9,]*")
 def encode(elements: Sequence[str], dtype: DType) -> Data:
     """Return the contents of the field of a type for these element texts.
 
-    Raise LiteralError, with its `index`, at the first text other than an element of the type in its range.
+    Raise LiteralError, with its `index`, at the first text without an element of the type, or with one out of its
+    range.
     """
     try:
         return _packed(_unpacked(elements, dtype), dtype)
