@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from miltext.cli.as_json import asks_json, format_option
-from miltext.cli.given_inputs import input_shapes
 from miltext.cli.size_verb import limit_option
 from miltext.cli.streams import WRONG, model_argument, nested_option, open_whole, write_json, write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 EPILOG = """\b
 Examples:
@@ -30,10 +25,9 @@ Exit status: 0 all is well; 1 the input was read and is wrong, or with --against
 @model_argument
 @click.option(
     "--shape",
-    "shapes",
+    "words",
     metavar="NAME=SIZES",
     multiple=True,
-    callback=input_shapes,
     help="The shape of an input or a state, as in x=1,3,256,256.  [its own, or its default]",
 )
 @click.option("--function", metavar="NAME", help="Measure only this function.")
@@ -43,7 +37,7 @@ Exit status: 0 all is well; 1 the input was read and is wrong, or with --against
 @format_option
 def command(
     model: str,
-    shapes: Mapping[str, tuple[int, ...]],
+    words: tuple[str, ...],
     function: str | None,
     against: str | None,
     limit: int,
@@ -60,8 +54,9 @@ def command(
     from miltext.costing.costs import measure_cost
     from miltext.costing.growth import cost_growth
     from miltext.costing.report import cost_growth_lines, cost_growth_record, cost_lines, cost_record
+    from miltext.descriptions.sizes import read_sizes
 
-    new = open_whole(model).at(nested)
+    new, shapes = open_whole(model).at(nested), read_sizes(words)
     if against is None:
         cost = measure_cost(new, shapes, function)
         if asks_json():

@@ -60,8 +60,7 @@ def named(form: str) -> Callable[[click.Context, click.Parameter, Sequence[str]]
     return split
 
 
-def input_shapes(context: click.Context, option: click.Parameter, words: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of inputs by name: the callback of an option `NAME=SIZES`."""
+def _shapes(context: click.Context, option: click.Parameter, words: Sequence[str]) -> dict[str, tuple[int, ...]]:
     named_sizes = named("SIZES")(context, option, words)
     for name, sizes in named_sizes.items():
         if not all(size.strip().isdecimal() for size in sizes.split(",")):
@@ -111,7 +110,7 @@ INPUT_OPTIONS = (
         "shapes",
         metavar="NAME=SIZES",
         multiple=True,
-        callback=input_shapes,
+        callback=_shapes,
         help="The shape of a random input of flexible sizes, as in x=1,3,256,256.  [its default]",
     ),
     click.option(

@@ -31,6 +31,7 @@ VERBS_MEANT = {
     **dict.fromkeys(("summary", "summarize", "inspect", "stat", "stats", "status", "ls", "list", "tree"), ("info",)),
     **dict.fromkeys(("bytes", "bloat", "du", "largest", "grew"), ("size",)),
     "count": ("info", "size"),
+    **dict.fromkeys(("macs", "flops", "complexity", "memory", "peak", "profile", "slow"), ("cost",)),
     **dict.fromkeys(("storage",), ("size", "weights")),
     **dict.fromkeys(("params", "parameters", "tensor", "tensors", "hash", "digest", "checksum"), ("weights",)),
     **dict.fromkeys(("description", "toml", "metadata", "signature", "author", "license"), ("describe",)),

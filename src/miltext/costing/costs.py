@@ -10,12 +10,14 @@ from miltext.checking.inference.operands import InputConflict, Unknown
 from miltext.checking.inference.program import Walk, result
 from miltext.checking.inference.reading import StatedGraph
 from miltext.containers.sources import model_of
-from miltext.costing.formulas import PICKS, VIEWS, multiply_accumulates
+from miltext.costing.formulas import PICKS, UNKNOWN, VIEWS, multiply_accumulates
 from miltext.costing.memory import Peak, peak_of
 from miltext.costing.sized import sized
+from miltext.descriptions.ranges import Range, read_ranges
 from miltext.diagnostics.arguments import checked
 from miltext.diagnostics.wording import listed
 from miltext.ir.flow import FLOWS
+from miltext.ir.parts import Value
 from miltext.pairing.contents import Keys, ProgramContents
 from miltext.pairing.keyed import KeyedGraph, label
 from miltext.pipelines.takers import only_taker
@@ -31,6 +33,7 @@ from miltext.schema.types import (
     filled,
     is_whole,
     known_sizes,
+    read_type,
 )
 from miltext.scopes.scopes import function_scopes
 from miltext.scopes.weight_extents import holders_of
@@ -46,8 +49,9 @@ if TYPE_CHECKING:
     from miltext.checking.inference.program import Path
     from miltext.containers.sources import Source
     from miltext.costing.sized import SizedModel
+    from miltext.descriptions.sizes import Sizes
     from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Op, Value
+    from miltext.ir.parts import Block, Op
     from miltext.models.model import Model, Stage
     from miltext.schema.types import Type
 
@@ -121,14 +125,14 @@ class FunctionCost(NamedTuple):
 
 @dataclass(frozen=True)
 class ModelCost:
-    """The costs of a model: of its `functions`, and of the counted `operations`, in the order of the program.
+    """The costs of a model: of its `functions`, and of the counted `ops`, in the order of the program.
 
     `notes` say what is not counted or not known.
     """
 
     name: str
     functions: tuple[FunctionCost, ...]
-    operations: tuple[OperationCost, ...]
+    ops: tuple[OperationCost, ...]
     notes: tuple[str, ...] = ()
 
     @property
@@ -140,7 +144,7 @@ class ModelCost:
     def scopes(self) -> tuple[ScopeCost, ...]:
         """The work by scope, in the order of the program."""
         groups: dict[tuple[str, str, str], list[Work]] = {}
-        for each in self.operations:
+        for each in self.ops:
             groups.setdefault((each.model, each.function, each.scope), []).append(each.work)
         return tuple(ScopeCost(*key, len(works), total(works)) for key, works in groups.items())
 
@@ -148,7 +152,7 @@ class ModelCost:
     def types(self) -> tuple[TypeCost, ...]:
         """The work by type of operation, the most first."""
         groups: dict[str, list[Work]] = {}
-        for each in self.operations:
+        for each in self.ops:
             groups.setdefault(each.type, []).append(each.work)
         found = [TypeCost(kind, len(works), total(works)) for kind, works in groups.items()]
         return tuple(sorted(found, key=lambda each: (*most(each.work), each.type)))
@@ -168,7 +172,7 @@ def most(work: Work) -> tuple[int, int]:
 def cost(
     source: Source,
     *,
-    shapes: Mapping[str, Sequence[int]] | None = None,
+    shapes: Mapping[str, Range] | None = None,
     function: str | None = None,
     model: int | str | None = None,
 ) -> ModelCost:
@@ -179,8 +183,8 @@ def cost(
 
     Args:
         source: MIL text, a path, a Program or a Model.
-        shapes: Shapes of inputs and states by name, as for `miltext.reshape`; other inputs with open sizes get their
-            default shapes. In a pipeline, the only ML Program that uses the inputs gets them.
+        shapes: The shapes of inputs and states by name: `"1,3,256,256"` or `[1, 3, 256, 256]`; others with open sizes
+            get their default shapes. In a pipeline, the only ML Program that uses the inputs gets them.
         function: The only function to measure.  [all]
         model: The model in a pipeline.  [all]
 
@@ -189,24 +193,25 @@ def cost(
 
     Raises:
         ModelError: A model that cannot be read; MIL254 for one without an ML Program; MIL430 for an unknown input or
-            function; MIL435 for a shape of another rank; MIL833 for open sizes of an input without a default shape.
+            function; MIL434 for an unreadable shape, MIL435 for a range or a shape of another rank; MIL833 for open
+            sizes of an input without a default shape.
         ParseError: The text is not MIL text, or the program does not fit the shapes.
 
     Example:
-        most = max(miltext.cost("Model.mlpackage").operations, key=lambda each: each.work.macs)
+        most = max(miltext.cost("Model.mlpackage").ops, key=lambda each: each.work.macs)
     """
     whole = model_of(source)
-    return measure_cost(whole if model is None else whole.select(model), shapes or {}, function)
+    return measure_cost(whole if model is None else whole.select(model), read_ranges(shapes or {}), function)
 
 
-def measure_cost(model: Model, shapes: Mapping[str, Sequence[int]], function: str | None = None) -> ModelCost:
+def measure_cost(model: Model, shapes: Mapping[str, Sizes], function: str | None = None) -> ModelCost:
     """Return the costs of a model, or of all ML Programs in a pipeline. Raise as `cost` does."""
     programs = [*programs_of(model, shapes, function)]
     return cost_of(model.name, programs)
 
 
 def programs_of(
-    model: Model, shapes: Mapping[str, Sequence[int]], function: str | None = None, keys: Keys | None = None
+    model: Model, shapes: Mapping[str, Sizes], function: str | None = None, keys: Keys | None = None
 ) -> Iterator[CostedProgram]:
     """Yield the programs of a model with the given shapes of inputs."""
     stages = model.select_all()
@@ -241,7 +246,7 @@ class CostedProgram:
         contents = ProgramContents(keys, made.model.model_path, made.model.keeps)
         self.graph = KeyedGraph(own_copy(made.model.program), keys, contents)
         self._held = {op: sum(size.bytes for size in held.values()) for op, held in holders_of(self.graph).items()}
-        self._walk = _Walk(StatedGraph(self.graph.message, self.graph))
+        self._walk = _ArgumentWalk(StatedGraph(self.graph.message, self.graph))
         self._walk.program()
         self._open: list[str] = []
         self._unknown: list[str] = []
@@ -285,7 +290,7 @@ class CostedProgram:
 
     def _work(self, op: Op) -> Work:
         """Return the work of an operation without blocks; none of a view."""
-        if signature(op.type, self._walk.opsets[op]) is None:
+        if op.type in UNKNOWN or signature(op.type, self._walk.opsets[op]) is None:
             self._unknown.append(op.type)
         if op.type in VIEWS:
             return Work()
@@ -295,15 +300,17 @@ class CostedProgram:
         made = self._type(op.outputs[0]) if op.outputs else None
         shape = made.shape if isinstance(made, TensorType) else ()
         try:
-            return multiply_accumulates(self._walk.arguments[op], shape)
+            return multiply_accumulates(self._walk.given[op], shape)
         except (Unknown, InputConflict):
             self._open.append(label(op))
             return 0
 
     def _read(self, op: Op) -> tuple[int, int]:
         """Return the bytes that an operation reads, each argument once, and those of them that are of weights."""
-        read = weights = self._held.get(op, 0)
         picked = op.operand(PICKS[op.type]) if op.type in PICKS and op.outputs else None
+        read = weights = self._held.get(op, 0)
+        if picked is not None and not isinstance(picked, Value):
+            read = weights = _part(read, self._size(op.outputs[0]), bytes_of(read_type(picked.type)))
         for value in dict.fromkeys(op.operands):
             maker = value.maker if value.is_constant else None
             whole = self._size(value) if maker is None else self._held.get(maker, 0)
@@ -346,12 +353,12 @@ class CostedProgram:
             yield (BRANCHES if is_choice else TURNS).format(name_text(kind))
 
 
-class _Walk(Walk):
+class _ArgumentWalk(Walk):
     """Inference that keeps the arguments of each operation, and the opset of its block."""
 
     def __init__(self, graph: StatedGraph) -> None:
         super().__init__(graph)
-        self.arguments: dict[Op, Arguments] = {}
+        self.given: dict[Op, Arguments] = {}
         self.opsets: dict[Op, str] = {}
 
     def made(self, op: Op, index: int, followed: Type, arguments: Arguments, path: Path) -> Operand:
@@ -363,7 +370,7 @@ class _Walk(Walk):
 
     def operation(self, op: Op, path: Path) -> None:
         super().operation(op, path)
-        self.arguments[op], self.opsets[op] = self.found[-1].arguments, self.opset
+        self.given[op], self.opsets[op] = self.found[-1].arguments, self.opset
 
 
 def _decides(op: Op) -> bool:

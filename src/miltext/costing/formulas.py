@@ -102,6 +102,7 @@ FORMULAS: dict[str, Formula] = {
         "iOS15/conv.py",
         "`conv_flop_count`",
     ),
+    "conv_quantized": Formula(_conv, "as `conv`", "iOS15/conv.py", "`conv_flop_count`"),
     "conv_transpose": Formula(
         _conv_transpose,
         "(elements of `x`) · (output channels / `groups`) · (elements of a kernel)",
@@ -126,6 +127,9 @@ FORMULAS: dict[str, Formula] = {
     "rnn": _RECURRENT,
 }
 """The operations that multiply and accumulate. A bias, an activation and a mask add nothing."""
+
+UNKNOWN = ("custom_layer",)
+"""The operations that a class of an app computes."""
 
 NOT_COUNTED = (
     "elementwise operations and activations",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from miltext.costing.costs import CostedProgram, FunctionCost, OperationCost
+    from miltext.descriptions.sizes import Sizes
     from miltext.models.model import Model
 
 NOTHING = Work()
@@ -62,28 +63,28 @@ class CostGrowth:
     new: str
     functions: tuple[FunctionCostGrowth, ...]
     scopes: tuple[ScopeCostGrowth, ...]
-    operations: tuple[OperationCostGrowth, ...]
+    ops: tuple[OperationCostGrowth, ...]
     notes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.scopes or self.operations) or any(map(_differs, self.functions))
+        return bool(self.scopes or self.ops) or any(map(_differs, self.functions))
 
 
-def cost_growth(old: Model, new: Model, shapes: Mapping[str, Sequence[int]], function: str | None = None) -> CostGrowth:
+def cost_growth(old: Model, new: Model, shapes: Mapping[str, Sizes], function: str | None = None) -> CostGrowth:
     """Return the growth from an old model to a new one for the same shapes, by the pairs of operations that `diff`
     finds. Raise as `cost` does.
     """
     with gc_paused:
         keys = Keys()
         sides = [[*programs_of(each, shapes, function, keys)] for each in (old, new)]
-        found = [_Pair(*each) for each in _pairs(*sides)]
+        found = [_PairedCosts(*each) for each in _pairs(*sides)]
         notes = dict.fromkeys(note for side in sides for note in cost_of("", side).notes)
         return CostGrowth(
             old.name,
             new.name,
             tuple(each for pair in found for each in pair.functions()),
             tuple(each for pair in found for each in pair.scopes() if each.old != each.new),
-            tuple(each for pair in found for each in pair.operations() if each.old != each.new),
+            tuple(each for pair in found for each in pair.ops() if each.old != each.new),
             (*notes,),
         )
 
@@ -102,7 +103,7 @@ def _pairs(
         yield was, now
 
 
-class _Pair:
+class _PairedCosts:
     """Two programs that correspond, or one without a partner."""
 
     def __init__(self, old: CostedProgram | None, new: CostedProgram | None) -> None:
@@ -138,7 +139,7 @@ class _Pair:
         for key in dict.fromkeys([*sums[1], *sums[0]]):
             yield ScopeCostGrowth(self._place, *key, total(sums[0].get(key, ())), total(sums[1].get(key, ())))
 
-    def operations(self) -> Iterator[OperationCostGrowth]:
+    def ops(self) -> Iterator[OperationCostGrowth]:
         """Yield the operations of both programs."""
         old = {row.op: row.cost for row in self._old}
         for row in self._new:

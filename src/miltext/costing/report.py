@@ -27,7 +27,7 @@ class CostRow(NamedTuple):
     """A row of a table: its name, the number of its operations, and their work."""
 
     name: str
-    operations: int
+    op_count: int
     work: Work
 
 
@@ -66,7 +66,7 @@ def _tables(cost: ModelCost) -> Iterator[tuple[str, list[CostRow]]]:
     scopes = grouped(cost.scopes, scope_family)
     yield "scope", [CostRow(scope_name(group), *_sum(group)) for group in scopes]
     yield "type", [CostRow(*each) for each in cost.types]
-    operations = grouped(cost.operations, lambda each: (*each[:2], family(each.name), each.type, each.work))
+    operations = grouped(cost.ops, lambda each: (*each[:2], family(each.name), each.type, each.work))
     yield (
         "operation",
         [CostRow(_operation_name(each), len(each), total(one.work for one in each)) for each in operations],
@@ -83,7 +83,7 @@ def _operation_name(group: Sequence[OperationCost | OperationCostGrowth]) -> str
 
 def _shown(rows: Sequence[CostRow], heading: str, whole: Work, most_rows: int | None) -> list[str]:
     """Return the lines of a table, with the sum of the rows that it leaves out."""
-    lines = [(*_cells(row.work, whole), f"{row.operations:,}", row.name) for row in rows]
+    lines = [(*_cells(row.work, whole), f"{row.op_count:,}", row.name) for row in rows]
     headings = (*HEADINGS, "operations", heading)
     return limited(lines, headings, most_rows, lambda start: _cells(total(row.work for row in rows[start:]), whole))
 
@@ -112,7 +112,7 @@ def cost_growth_lines(growth: CostGrowth, most_rows: int | None = None) -> Itera
     key = lambda each: (*each[:2], family(each.name), *each[3:])  # noqa: E731
     operations = [
         ChangeRow(_operation_name(group), *(total(side or Work() for side in sides) for sides in _sides(group)))
-        for group in grouped(growth.operations, key)
+        for group in grouped(growth.ops, key)
     ]
     for heading, rows in (("scope", scopes), ("operation", operations)):
         if rows:
@@ -191,7 +191,7 @@ def cost_record(cost: ModelCost) -> Record:
         "functions": [_function_record(each) for each in cost.functions],
         "scopes": [_record(each) for each in cost.scopes],
         "types": [_record(each) for each in cost.types],
-        "operations": [_record(each) for each in cost.operations],
+        "operations": [_record(each) for each in cost.ops],
         "notes": [*cost.notes],
     }
 
@@ -221,7 +221,7 @@ def cost_growth_record(growth: CostGrowth) -> Record:
         "new": growth.new,
         "functions": [_sides_record(each) for each in growth.functions],
         "scopes": [_sides_record(each) for each in growth.scopes],
-        "operations": [_sides_record(each) for each in growth.operations],
+        "operations": [_sides_record(each) for each in growth.ops],
         "notes": [*growth.notes],
     }
 

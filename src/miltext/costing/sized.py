@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.findings import named
 from miltext.containers.programs import TextModel
-from miltext.descriptions.sizes import Size
+from miltext.descriptions.sizes import Size, shape_of, spell_sizes
 from miltext.diagnostics import Note, codes
 from miltext.drafting.programs import completed
 from miltext.drafting.reshaping import chosen_functions, require_inputs, reshape
@@ -17,7 +17,7 @@ from miltext.printing.printing import to_text
 from miltext.schema.types import StateType, TensorType, read_type, show
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from miltext.descriptions.sizes import Sizes
     from miltext.diagnostics import Diagnostic
@@ -34,16 +34,17 @@ class SizedModel(NamedTuple):
     notes: tuple[str, ...]
 
 
-def sized(model: Model, shapes: Mapping[str, Sequence[int]], function: str | None = None) -> SizedModel:
+def sized(model: Model, shapes: Mapping[str, Sizes], function: str | None = None) -> SizedModel:
     """Return a model with the given shapes of inputs, in each function that has one of them or only in `function`.
 
     Other inputs with open sizes get their default shapes. The types follow as in `reshape`; a draft is completed first.
-    Raise ModelError: MIL430 for an unknown input, MIL435 for a shape of another rank, MIL833 for an input without a
-    shape; ParseError as `reshape` does.
+    Raise ModelError: MIL430 for an unknown input, MIL435 for a range or a shape of another rank, MIL833 for an input
+    without a shape; ParseError as `reshape` does.
     """
     whole = completed(model)
     functions = whole.program.functions
     chosen = chosen_functions(functions, function, whole.name)
+    _require_fixed(shapes, whole.name)
     require_inputs(shapes, {value.name for name in chosen for value in functions[name].inputs}, whole.name)
     text, notes = "", list[str]()
     for name in chosen:
@@ -62,15 +63,25 @@ def sized(model: Model, shapes: Mapping[str, Sequence[int]], function: str | Non
     return SizedModel(_with_text(whole, text) if text else whole, (*dict.fromkeys(notes),))
 
 
+def _require_fixed(shapes: Mapping[str, Sizes], name: str) -> None:
+    for value, sizes in shapes.items():
+        if not all(size.is_fixed for size in sizes):
+            message = (
+                f"`{value}={spell_sizes(sizes)}` are ranges of sizes: a cost follows from one size for each dimension"
+            )
+            raise refusal(codes.IMPOSSIBLE_SIZES, message, name)
+
+
 def _wanted(
-    function: Function, name: str, whole: Model, shapes: Mapping[str, Sequence[int]], notes: list[str]
+    function: Function, name: str, whole: Model, shapes: Mapping[str, Sizes], notes: list[str]
 ) -> dict[str, Sizes]:
     """Return the shapes that a function does not state yet, and add notes about those that its description refuses."""
     found: dict[str, Sizes] = {}
     features = _features(whole.description, function, name)
     for value, declared in _declared(function):
         feature = features.get(value, NOTHING_SAID)
-        shape = tuple(shapes[value]) if value in shapes else feature.default if None in declared else declared
+        given = shapes.get(value)
+        shape = shape_of(given) if given is not None else feature.default if None in declared else declared
         if shape is None:
             message = f"the input {named(value)} of {named(name)} has open sizes, {show(declared)}"
             way = f'give its sizes by `shapes={{"{value}": SIZES}}`'
