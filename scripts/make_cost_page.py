@@ -46,8 +46,8 @@ fewer products, such as Winograd's, is assumed.
 """
 
 BYTES = """
-The files are those of coremltools' operations, and the functions those of [torch.utils.flop_counter]({torch}). The tests
-compare converted networks with torch's counter.
+The files are those of coremltools, and the functions those of [torch.utils.flop_counter]({torch}). The tests compare
+converted networks with torch's counter.
 
 Not counted as macs, although it takes time:
 

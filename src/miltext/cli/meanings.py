@@ -22,6 +22,7 @@ VERBS_MEANT = {
     **dict.fromkeys(("roundtrip", "round"), ("print --verify-roundtrip",)),
     **dict.fromkeys(("view", "html", "open", "browse", "graph", "visualize", "plot", "draw"), ("print --html",)),
     **dict.fromkeys(("dot", "png", "netron"), ("print --html",)),
+    **dict.fromkeys(("outline", "structure", "layers", "architecture"), ("print --outline",)),
     **dict.fromkeys(("as", "asm", "assemble", "encode", "serialize"), ("parse", "build")),
     "translate": ("print", "parse"),
     **dict.fromkeys(("compile", "coremlc", "coremlcompiler", "make", "package", "pack", "write", "save"), ("build",)),

@@ -27,15 +27,23 @@ def function_scopes(function: Function) -> dict[Op, str]:
     return found
 
 
+def scope_nodes(block: Block) -> tuple[list[Op], list[GraphNode]]:
+    """Return the operations of a block without constants, and these in nested scopes: the `line` of a node is the place
+    of its first operation.
+    """
+    ops = [op for op in block if not op.is_constant]
+    nodes = [GraphNode("op", "", place) for place in range(len(ops))]
+    return ops, scopes(nodes, [_names(op) for op in ops], _crossing(block, ops))
+
+
 def scopes_of(block: Block) -> list[str]:
     """Return the outermost numbered scope of each operation of a block, or else its outermost one; "" without any.
 
     A constant is in the scope of its first user.
     """
-    ops = [op for op in block if not op.is_constant]
-    nodes = [GraphNode("op", "", place) for place in range(len(ops))]
+    ops, nodes = scope_nodes(block)
     found: dict[Op, str] = {}
-    for node in scopes(nodes, [_names(op) for op in ops], _crossing(block, ops)):
+    for node in nodes:
         found.update((ops[place], label) for place, label in _labels(node, ""))
     for op in reversed([*block]):
         if op.is_constant:
