@@ -18,10 +18,10 @@ from support.running import RUNNER
 
 import miltext
 from miltext.cli import command
-from miltext.costing.costs import FunctionCost, ModelCost, OperationCost, Work, total
 from miltext.costing.formulas import FORMULAS, PICKS, VIEWS
 from miltext.costing.growth import cost_growth
 from miltext.costing.report import cost_lines
+from miltext.costing.work import FunctionCost, ModelCost, OperationCost, Work, total
 from miltext.diagnostics import ModelError, ParseError
 from miltext.evaluation.devices.facts import PRODUCTS
 from miltext.schema.operations import all_names, signature
@@ -500,3 +500,29 @@ def test_the_report_folds_and_limits() -> None:
     assert "6 more: a limit of 8 lists them" in shown
     record = json.loads(run("cost", EXAMPLE, "--json").stdout)
     assert (record["macs"], record["functions"][0]["peakAt"], len(record["operations"])) == (3744, "image_to_fp16", 9)
+
+
+@pytest.mark.parametrize(
+    ("line", "note"),
+    [
+        ("relu(x = z)", "sizes of `z` do not follow from the sizes of inputs, and count as 0"),
+        ("conv(x = x)", "sizes of `y` do not follow from the sizes of inputs, and count as 0"),
+        ("frobnicate(x = x)", "the multiply-accumulates of `frobnicate` are not known, and count as 0"),
+        (
+            'custom_layer(x = x, class_name = string("Mine"))',
+            "the multiply-accumulates of `custom_layer` are not known, and count as 0",
+        ),
+    ],
+)
+def test_wrong_and_unknown_operations_are_noted(line: str, note: str) -> None:
+    cost = miltext.cost(miltext.parse(text(f"            tensor<fp16, [2, 8]> y = {line};")))
+    assert cost.notes == (note,)
+    assert only(cost).work.written_bytes == 32
+
+
+def test_without_operations_and_elements() -> None:
+    assert miltext.cost(miltext.parse("program(1.3)\n{\n}\n")).functions == ()
+    empty = miltext.cost(
+        miltext.parse(text("            tensor<fp16, [0, 4]> y = relu(x = x);", "tensor<fp16, [0, 4]> x"))
+    )
+    assert (only(empty).work, only(empty).peak_bytes, empty.notes) == (Work(), 0, ())

@@ -10,6 +10,7 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.checking.inference.operands import Unknown
+from miltext.schema.operations import RECAST
 from miltext.schema.types import known_sizes
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ NOT_COUNTED = (
 """Kinds of work that is not counted, although it takes time."""
 
 VIEWS = {
-    **dict.fromkeys(("identity", "reshape", "reshape_like", "expand_dims", "squeeze", "flatten2d"), "x"),
+    **dict.fromkeys(("identity", "reshape_like", *RECAST), "x"),
     "read_state": "input",
 }
 """The operations whose output has the elements of one argument in the same order, and the parameter: a view takes no

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.costing.costs import Work, cost_of, programs_of, total
+from miltext.costing.costs import cost_of, programs_of
+from miltext.costing.work import Work, total
 from miltext.diffing.partners import partners_of
 from miltext.diffing.pipelines import paired
 from miltext.pairing.contents import Keys
@@ -16,7 +17,8 @@ from miltext.syntax.names import name_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from miltext.costing.costs import CostedProgram, FunctionCost, OperationCost
+    from miltext.costing.programs import CostedProgram
+    from miltext.costing.work import FunctionCost, OperationCost
     from miltext.descriptions.sizes import Sizes
     from miltext.models.model import Model
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.costing.costs import Work, most, total
+from miltext.costing.work import Work, most, total
 from miltext.diffing.telling import in_bytes, in_units, signed, signed_bytes
 from miltext.schema.types import show
 from miltext.scopes.families import family
@@ -13,8 +13,8 @@ from miltext.sizing.rows import family_name, grouped, in_camel_case, limited, sc
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from miltext.costing.costs import FunctionCost, ModelCost, OperationCost, ScopeCost
     from miltext.costing.growth import CostGrowth, FunctionCostGrowth, OperationCostGrowth
+    from miltext.costing.work import FunctionCost, ModelCost, OperationCost, ScopeCost
     from miltext.diagnostics.dynamic import Record
 
 SHOWN_VALUES = 4
