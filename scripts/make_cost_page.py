@@ -29,8 +29,9 @@ In Python, `miltext.cost` returns the same numbers.
 
 The costs are those of one run with inputs of fixed sizes: of the sizes that the program states, of those that `--shape`
 gives, and otherwise of the defaults of the description. An input with open sizes and without a default is an error
-(MIL833). Types follow from the sizes [as in `miltext reshape`](how-to/resize-an-image-input.md), so that sizes that the
-program does not fit are errors. Sizes that the description does not allow are noted.
+([MIL435](diagnostics.md#mil435)). Types follow from the sizes
+[as in `miltext reshape`](how-to/resize-an-image-input.md), so that sizes that the program does not fit are errors.
+Sizes that the description does not allow are noted.
 
 A size that does not follow from the inputs, such as that of `non_zero`, counts as 0, and is noted. Of a `cond`, only
 the block with more multiply-accumulates counts, or with more bytes. Of a `while_loop`, one turn counts.

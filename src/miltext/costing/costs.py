@@ -47,8 +47,8 @@ def cost(
 
     Raises:
         ModelError: A model that cannot be read; MIL254 for one without an ML Program; MIL430 for an unknown input or
-            function; MIL434 for an unreadable shape, MIL435 for a range or a shape of another rank; MIL833 for open
-            sizes of an input without a default shape.
+            function; MIL434 for an unreadable shape; MIL435 for a range, for a shape of another rank, and for
+            open sizes without a default shape.
         ParseError: The text is not MIL text, or the program does not fit the shapes.
 
     Example:

@@ -38,8 +38,8 @@ def sized(model: Model, shapes: Mapping[str, Sizes], function: str | None = None
     """Return a model with the given shapes of inputs, in each function that has one of them or only in `function`.
 
     Other inputs with open sizes get their default shapes. The types follow as in `reshape`; a draft is completed first.
-    Raise ModelError: MIL430 for an unknown input, MIL435 for a range or a shape of another rank, MIL833 for an input
-    without a shape; ParseError as `reshape` does.
+    Raise ModelError: MIL430 for an unknown input, MIL435 for a range, a shape of another rank, and an input without a
+    shape; ParseError as `reshape` does.
     """
     whole = completed(model)
     functions = whole.program.functions
@@ -85,7 +85,7 @@ def _wanted(
         if shape is None:
             message = f"the input {named(value)} of {named(name)} has open sizes, {show(declared)}"
             way = f'give its sizes by `shapes={{"{value}": SIZES}}`'
-            raise refusal(codes.WRONG_INPUT_SHAPE, message, whole.name, Note(way))
+            raise refusal(codes.IMPOSSIBLE_SIZES, message, whole.name, Note(way))
         if len(shape) == len(declared) and not feature.allows(tuple(size or 0 for size in shape)):
             allowed = feature.shapes(declared)
             notes.append(f"{named(value)} is {show(shape)}, which the description does not allow: it allows {allowed}")
