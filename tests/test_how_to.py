@@ -193,6 +193,11 @@ def larger(folder: Path) -> None:
     assert new == 2 * old
 
 
+def costed(folder: Path) -> None:
+    record = json.loads((folder / "cost.json").read_text(encoding="utf-8"))
+    assert record["macs"] == miltext.cost(EXAMPLE).work.macs == 6 * 8 * 8 * 9 + 3 * 96
+
+
 def upgraded(folder: Path) -> None:
     assert types(folder / "Upgraded.mlpackage") == [{"relu": "gelu"}.get(each, each) for each in ORIGINAL]
 
@@ -222,6 +227,7 @@ OUTCOMES: dict[str, Callable[[Path], None]] = {
     "wrong-numbers-on-the-device": device_wrong,
     "find-wrong-numbers": overflow_found,
     "find-what-made-it-larger": larger,
+    "what-it-costs": costed,
     "see-what-an-upgrade-changed": upgraded,
     "README": readme,
     "expose-an-intermediate-value": expose,

@@ -54,6 +54,7 @@ FAILING = {
     "weights": ["b.mil"],
     "info": ["b.mil"],
     "size": ["b.mil"],
+    "cost": ["b.mil"],
     "locate": ["b.mil", "99"],
     "run": ["b.mil", "--random"],
     "compare": ["b.mil", "b.mil"],

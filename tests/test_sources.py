@@ -83,6 +83,7 @@ FUNCTIONS: dict[str, Function] = {
     "rename": _written(miltext.rename, "h", "g"),
     "reshape": _written(miltext.reshape, {"x": [8]}),
     "run": lambda source, _: miltext.run(source, X)["y"].tolist(),
+    "cost": lambda source, _: miltext.cost(source).work,
     "size": lambda source, _: miltext.size(source).bytes,
     "to_draft": lambda source, _: miltext.to_draft(source),
     "to_text": lambda source, _: miltext.to_text(source),

@@ -12,6 +12,7 @@
     miltext.rename(model, "x", "image", path)  # a renamed value; `expose` and `reshape` edit models, too
     arrays = miltext.weights(model)      # its weights by name: numpy arrays, and facts about them
     largest = miltext.size(model).weights[0]  # the bytes of its weights by scope, operation and weight
+    work = miltext.cost(model).work      # what it costs to run: multiply-accumulates, bytes, memory
     done = miltext.convert_weights(model, "fp16", path)  # converted types and weights, and the losses
     outputs = miltext.run(model, {"x": x})  # its outputs, computed in numpy
     patched = miltext.apply(miltext.diff(a, b), a)  # b, by the entries of the difference
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from miltext.conversion.converting import Conversion as Conversion
     from miltext.conversion.converting import ConvertOptions as ConvertOptions
     from miltext.conversion.converting import convert_weights as convert_weights
+    from miltext.costing.costs import cost as cost
     from miltext.diagnostics import Diagnostic as Diagnostic
     from miltext.diagnostics import MiltextError as MiltextError
     from miltext.diagnostics import ModelError as ModelError
@@ -103,6 +105,7 @@ _HOMES = {
     "advisories.check": ("check",),
     "applying.applying": ("apply",),
     "building.choices": ("BuildOptions",),
+    "costing.costs": ("cost",),
     "conversion.converting": ("Conversion", "ConvertOptions", "convert_weights"),
     "diagnostics": ("Diagnostic", "MiltextError", "ModelError", "Note", "ParseError", "PrintError", "Span"),
     "diffing": ("Difference", "diff"),

@@ -45,6 +45,7 @@ READERS = {
     "run": ("run", "{}", "--random", "1"),
     "sidecar": ("sidecar", "{}"),
     "size": ("size", "{}"),
+    "cost": ("cost", "{}"),
     "weights": ("weights", "{}"),
 }
 """How each verb is called that reads a model."""

@@ -36,7 +36,8 @@ UNUSED: dict[str, str] = {
     **dict.fromkeys(("git", "git setup", "git undo", "mergetool"), "writes no model; see test_git_overlays.py"),
     **dict.fromkeys(("fmt", "infer", "parse", "generate"), "reads and writes texts or new models"),
     **dict.fromkeys(
-        ("print", "locate", "run", "compare", "weights", "size", "find", "placement"), "reads program and weights alone"
+        ("print", "locate", "run", "compare", "weights", "size", "cost", "find", "placement"),
+        "reads program and weights alone",
     ),
     **dict.fromkeys(("mergedriver", "difftool"), "is for one file; see test_git_overlays.py"),
 }

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from support.evaluation import computed
 from support.nearness import nearness
+from support.traced import converted
 
-import miltext
 from miltext.evaluation.arithmetic import COMPUTING, DEVICES
-
-if TYPE_CHECKING:
-    from miltext.models.model import Model
 
 LEAST = {"FLOAT32": 100, "FLOAT16": 55}
 """How near to torch the outputs have to be, in dB, by the precision that a model is converted to."""
@@ -29,29 +24,6 @@ SHAPES: dict[str, tuple[int, ...]] = {
     "UNet": (1, 3, 32, 32),
 }
 """The models of one input, and the shape of that."""
-
-
-def converted(model: Any, inputs: Mapping[str, Any], precision: str, folder: Path, states: Sequence[str] = ()) -> Model:
-    """Return the package that coremltools makes of a model, traced with these inputs; `states` are names of buffers."""
-    ct = pytest.importorskip("coremltools", reason="coremltools converts the models")
-    import torch
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        traced = torch.jit.trace(model, tuple(inputs.values()), check_trace=False)
-        made = ct.convert(
-            traced,
-            inputs=[ct.TensorType(name, each.shape, dtype=each.numpy().dtype) for name, each in inputs.items()],
-            states=[
-                ct.StateType(ct.TensorType(shape=getattr(model, each).shape, dtype=np.float16), name=each)
-                for each in states
-            ],
-            compute_precision=ct.precision[precision],
-            minimum_deployment_target=ct.target.iOS18 if states else ct.target.iOS17,
-            skip_model_load=True,
-        )
-        made.save(str(folder / "model.mlpackage"))
-    return miltext.load(folder / "model.mlpackage")
 
 
 @pytest.fixture

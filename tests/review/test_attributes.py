@@ -18,6 +18,7 @@ from support.repositories import Repository
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import make_advisories_page
+import make_cost_page
 import make_json_schema
 import make_neural_engine_page
 import make_operations_page
@@ -33,6 +34,7 @@ if shutil.which("git") is None:
 MADE = (
     chart.PICTURE,
     make_advisories_page.PAGE,
+    make_cost_page.PAGE,
     make_json_schema.SCHEMA,
     make_neural_engine_page.PAGE,
     make_operations_page.PAGE,

@@ -202,6 +202,7 @@ WORDS: dict[str, Source] = {
     **dict.fromkeys(("config", "description"), files(".toml")),
     **dict.fromkeys(("archive", "state", "state_out", "against"), files(".npz")),
     "size against": files(*MODELS),
+    "cost against": files(*MODELS),
     "weights": files(*BUILT, ".bin"),
     **dict.fromkeys(("run weights", "compare weights"), FOLDERS),
     "run samples": ANY,

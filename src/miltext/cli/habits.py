@@ -20,6 +20,7 @@ STDIN = "<stdin>"
 FROM_STDIN = {
     **dict.fromkeys(("build", "convert-weights", "describe", "info", "parse", "print", "reduce", "run"), ("model",)),
     **dict.fromkeys(("expose", "extract", "locate", "optimize", "rename", "reshape", "size", "weights"), ("model",)),
+    "cost": ("model",),
     **dict.fromkeys(("check", "fmt"), ("paths",)),
     "find": ("paths",),
     "rewrite": ("words",),

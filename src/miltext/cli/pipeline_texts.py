@@ -43,7 +43,7 @@ def write_texts(whole: Model, printed: Printed, output: str, kind: str, source: 
         return
     if kind == "html":
         raise refusal(codes.SEVERAL_TEXTS, f"a page shows one program, and this pipeline has {len(stages)}", whole.name)
-    write_text(output, _one_after_another(whole, printed), kind, source)
+    write_text(output, one_after_another(whole, printed), kind, source)
 
 
 def program_stages(whole: Model) -> list[Stage]:
@@ -55,7 +55,7 @@ def program_stages(whole: Model) -> list[Stage]:
     return stages
 
 
-def _one_after_another(whole: Model, printed: Printed) -> Iterator[str]:
+def one_after_another(whole: Model, printed: Printed) -> Iterator[str]:
     """Yield a comment for each model of a pipeline, and the text of each ML Program."""
     gap = ""
     for stage in whole.stages():

@@ -46,6 +46,7 @@ Examples:
   miltext print Model.mlpackage --annotate                  # facts about the weights
   miltext print Model.mlpackage --as-coremlc | sed -n 7p    # the line of `model.mil:7:12`
   miltext print Model.mlpackage --compact | less
+  miltext print Model.mlpackage --outline                   # scopes and repeats, on one screen
   miltext print Model.mlpackage --draft --drop-names | less # for people to edit
   miltext print Model.mlpackage --weights-as b.bin          # to join the text with another model's
   miltext print Model.mlpackage --html -o model.html
@@ -89,6 +90,9 @@ _WAYS = {
 )
 @click.option("--elide", type=click.IntRange(min=0), metavar="N", help="Leave out literals of more than N elements.")
 @click.option("--compact", is_flag=True, help="For reading: constants at their use, weights as digests; not lossless.")
+@click.option(
+    "--outline", is_flag=True, help="Print the scopes with the types of their operations, repeated ones once; no text."
+)
 @click.option("--draft", is_flag=True, help="Print a draft, without parts that `miltext infer` restores.")
 @click.option(
     "--drop-names",
@@ -159,10 +163,13 @@ def _print(whole: Model, nested: str | None, form: PrintForm, output: str, model
         if form.placement and form.profile is None:
             raise click.UsageError("a model has no backends by itself: name a --profile, or print a dump")
         if nested is None and whole.models:
-            from miltext.cli.pipeline_texts import program_stages, write_texts
+            from miltext.cli.pipeline_texts import one_after_another, program_stages, write_texts
 
-            form = form.with_names(program_stages(whole))
-            write_texts(whole, form.text, output, form.kind, model)
+            stages = program_stages(whole)
+            if form.outline:
+                write_text(output, one_after_another(whole, form.text), form.kind, model)
+            else:
+                write_texts(whole, form.with_names(stages).text, output, form.kind, model)
             return
         chosen = whole.select(nested)
         _ = chosen.text  # a bundle without its text fails here, before the output is opened
@@ -190,16 +197,19 @@ class PrintForm:
     annotate: bool
     placement: bool = False
     profile: str | None = None
+    outline: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
     is_cut: bool = False
 
     @property
     def kind(self) -> str:
         """The kind of the output, in the words of `miltext.models.outputs`."""
-        return "html" if self.html else "mil"
+        return "outline" if self.outline else "html" if self.html else "mil"
 
     def refuse_unclear(self) -> None:
         """Refuse options that do not go together. Raise UsageError."""
+        if self.outline and replace(self, outline=False) != _PLAIN:
+            raise click.UsageError("--outline can be combined only with --model and -o: it is no text of the program")
         proven = self.as_coremlc or self.verify_roundtrip or self.annotate or self.style.strict
         if (self.draft or self.drop_names) and (not self.draft or self.compact or self.html or proven):
             raise click.UsageError(_WITH_DRAFT if self.draft else "--drop-names is for drafts: add --draft")
@@ -220,7 +230,14 @@ class PrintForm:
     def for_terminal(self) -> PrintForm:
         """Return the form for people at a terminal, without long literals, unless an option asks for all."""
         is_proven = self.as_coremlc or self.verify_roundtrip or self.style.strict
-        if self.style.elide is not None or is_proven or self.html or self.compact or self.inline_weights is not None:
+        if (
+            self.outline
+            or self.style.elide is not None
+            or is_proven
+            or self.html
+            or self.compact
+            or self.inline_weights is not None
+        ):
             return self
         return replace(self, style=self.style._replace(elide=ON_TERMINAL), is_cut=True)
 
@@ -230,8 +247,10 @@ class PrintForm:
         Arrays in files are read for a form that shows numbers or digests; the text in any other form would have to name
         a weight file that does not exist. Raise ParseError.
         """
-        from miltext.drafting.programs import completed, with_program
+        from miltext.drafting.programs import completed, outlined, with_program
 
+        if self.outline:
+            return outlined(model)
         shows_numbers = self.compact or self.inline_weights == sys.maxsize
         return completed(model) if shows_numbers else with_program(model)
 
@@ -273,6 +292,10 @@ class PrintForm:
 
     def _pieces(self, stage: Stage) -> Iterable[str]:
         model = stage.model
+        if self.outline:
+            from miltext.scopes.outline import outline_lines
+
+            return [f"{line}\n" for line in outline_lines(model.program)]
         if self.profile is not None:
             return _with_answers(model, self.style, self.profile, stage.short_name if self.html else None)
         if self.compact or self.html:

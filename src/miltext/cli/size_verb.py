@@ -7,7 +7,7 @@ import sys
 import click
 
 from miltext.cli.as_json import asks_json, format_option
-from miltext.cli.streams import WRONG, model_argument, nested_option, open_whole, write_json, write_text
+from miltext.cli.streams import WRONG, Decorator, model_argument, nested_option, open_whole, write_json, write_text
 
 EPILOG = """\b
 Examples:
@@ -22,11 +22,15 @@ Exit status: 0 all is well; 1 the input was read and is wrong, or with --against
 MOST = 10
 """The most rows of each table by default."""
 
+limit_option: Decorator = click.option(
+    "--limit", type=click.IntRange(1), default=MOST, metavar="N", help=f"Rows of each table.  [{MOST}]"
+)
+
 
 @click.command("size", epilog=EPILOG)
 @model_argument
 @click.option("--against", metavar="OLD", help="Show the growth since this model, which was before.")
-@click.option("--limit", type=click.IntRange(1), default=MOST, metavar="N", help="Rows of each table.  [10]")
+@limit_option
 @nested_option()
 @format_option
 def command(model: str, against: str | None, limit: int, nested: str | None) -> None:

@@ -110,17 +110,27 @@ def _of_weight(weight: WeightSize) -> str:
     return f" ({'; '.join(words)})" if words else ""
 
 
+def in_units(number: int) -> str:
+    """Return a number with three digits and a decimal prefix: `4.37 G`; below 1,000 all of it."""
+    for unit, factor in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
+        if abs(number) >= factor:
+            return f"{number / factor:.3g} {unit}"
+    return str(number)
+
+
 def in_bytes(size: int) -> str:
     """Return a number of bytes in a decimal unit with three digits: `36.4 MB`."""
-    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if abs(size) >= factor:
-            return f"{size / factor:.3g} {unit}"
-    return f"{size} B"
+    return f"{in_units(size)}{'B' if abs(size) >= 10**3 else ' B'}"
+
+
+def signed(number: str) -> str:
+    """Return a number in words with its sign: `+36.4 MB`."""
+    return number if number.startswith("-") else f"+{number}"
 
 
 def signed_bytes(size: int) -> str:
     """Return a difference of bytes with its sign: `+36.4 MB`."""
-    return f"{'-' if size < 0 else '+'}{in_bytes(abs(size))}"
+    return signed(in_bytes(size))
 
 
 def _outputs(outputs: OutputReach) -> str:

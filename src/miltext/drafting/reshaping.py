@@ -21,7 +21,7 @@ from miltext.syntax.phrases import attributes_named, functions, string_of
 from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from miltext.checking.retyping import Inputs
@@ -157,16 +157,9 @@ def _inferred(
 
 def _types(program: Program, *, sizes: Mapping[str, Sizes], function: str | None, path: str | None) -> Inputs:
     """Return the types of inputs of these sizes, in each function that has one. Raise ModelError: MIL430, MIL435."""
-    if function is not None and function not in program.functions:
-        near = did_you_mean(nearest(function, program.functions))
-        raise refusal(codes.UNKNOWN_NAME, f"unknown function {named(function)}{near}", path)
-    functions = sorted(program.functions) if function is None else [function]
+    functions = chosen_functions(program.functions, function, path)
     inputs = {each: {value.name: value for value in program.functions[each].inputs} for each in functions}
-    known = {name for values in inputs.values() for name in values}
-    for name in sizes:
-        if name not in known:
-            near = did_you_mean(nearest(name, sorted(known)))
-            raise refusal(codes.UNKNOWN_NAME, f"unknown input {named(name)}{near}", path, *_listed(known))
+    require_inputs(sizes, {name for values in inputs.values() for name in values}, path)
     others = (Note("choose one of the functions, if only one is meant"),) if len(functions) > 1 else ()
     return {
         each: {
@@ -176,6 +169,24 @@ def _types(program: Program, *, sizes: Mapping[str, Sizes], function: str | None
         }
         for each, values in inputs.items()
     }
+
+
+def chosen_functions(functions: Collection[str], function: str | None, path: str | None) -> list[str]:
+    """Return the names of all functions for None, or only `function`. Raise ModelError (MIL430) for an unknown one."""
+    if function is None:
+        return sorted(functions)
+    if function not in functions:
+        near = did_you_mean(nearest(function, functions))
+        raise refusal(codes.UNKNOWN_NAME, f"unknown function {named(function)}{near}", path)
+    return [function]
+
+
+def require_inputs(names: Iterable[str], known: set[str], path: str | None) -> None:
+    """Require that all names are of inputs. Raise ModelError (MIL430)."""
+    for name in names:
+        if name not in known:
+            near = did_you_mean(nearest(name, sorted(known)))
+            raise refusal(codes.UNKNOWN_NAME, f"unknown input {named(name)}{near}", path, *_listed(known))
 
 
 def _listed(known: set[str]) -> Iterator[Note]:

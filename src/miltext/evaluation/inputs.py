@@ -26,7 +26,7 @@ from miltext.evaluation.pictures import SCALING, UNSCALED, colours_of, elements_
 from miltext.evaluation.values import CARRIERS, WITHOUT_NUMPY
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.packing import decode
-from miltext.schema.types import TensorType, Type, compatible, show, spelled
+from miltext.schema.types import TensorType, Type, compatible, known_sizes, show, spelled
 
 if TYPE_CHECKING:
     from miltext.evaluation.carried import Carried, Named
@@ -95,7 +95,7 @@ class Intake:
         feature = self.features.get(name, NOTHING_SAID)
         shape, filling = feature.default, feature.filling
         if self.kind == "state" and isinstance(type, TensorType):
-            shape, filling = known_sizes(type), 0
+            shape, filling = known_sizes(type.shape), 0
         if shape is None or filling is None or not isinstance(type, TensorType):
             raise Refused(
                 codes.MISSING_INPUT, f"the {self.kind} {named(name)} is missing", f"give an array: {spelled(type)}"
@@ -119,12 +119,6 @@ class Intake:
         if not allow_nan:
             _refuse_nan(called, array)
         return array
-
-
-def known_sizes(type: TensorType) -> tuple[int, ...] | None:
-    """Return the shape of a type; None unless it is fully known."""
-    sizes = tuple(size for size in type.shape if size is not None)
-    return sizes if len(sizes) == len(type.shape) else None
 
 
 # ---- an array from any value
@@ -207,7 +201,7 @@ def refuse_shape(called: str, shape: tuple[int, ...], type: TensorType, feature:
 
 def _reshaping(shape: tuple[int, ...], type: TensorType) -> str:
     """Return the way out for a refused shape."""
-    sizes = known_sizes(type)
+    sizes = known_sizes(type.shape)
     if sizes is not None and _without_ones(shape) == _without_ones(sizes):
         return f"if it is only dimensions of 1 that differ, give array.reshape({list(sizes)})"
     return "give an array of such a shape"

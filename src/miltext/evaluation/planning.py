@@ -10,6 +10,7 @@ import numpy as np
 from miltext.evaluation.declared import FAILURES, outputs_of
 from miltext.evaluation.rules import OpsetText, Rule
 from miltext.evaluation.values import CARRIERS, WITHOUT_NUMPY, widened
+from miltext.ir.liveness import last_places
 from miltext.ir.parts import Value
 from miltext.schema.operations import signature
 from miltext.schema.types import TensorType
@@ -124,12 +125,10 @@ class Planner:
 
     def plan(self, block: Block, inputs: Sequence[Value], path: Path) -> Plan:
         """Return the plan of a block with these inputs: its own, or those of its function."""
-        last: dict[Value, int] = {}
         own = {*inputs, *block.made()}
         order = _order(block)
         chosen = [self._chosen(op) for op in order]
-        for turn, op in enumerate(order):
-            last.update(dict.fromkeys((*op.used(), *op.outputs, *_values(chosen[turn].sources)), turn))
+        last = last_places(order, [[*_values(each.sources)] for each in chosen])
         leaving: dict[int, list[Value]] = {}
         for value in own.difference(block.outputs):
             leaving.setdefault(last.get(value, 0), []).append(value)

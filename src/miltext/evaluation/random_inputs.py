@@ -11,10 +11,10 @@ import numpy as np
 from miltext.checking.findings import named
 from miltext.diagnostics import MiltextError, Note, codes, error
 from miltext.evaluation.features import NOTHING_SAID
-from miltext.evaluation.inputs import Refused, known_sizes, refuse_shape
+from miltext.evaluation.inputs import Refused, refuse_shape
 from miltext.evaluation.values import rounded
 from miltext.schema.dtypes import BY_NAME
-from miltext.schema.types import TensorType, show, spelled
+from miltext.schema.types import TensorType, known_sizes, show, spelled
 
 if TYPE_CHECKING:
     from miltext.evaluation.features import Feature
@@ -49,7 +49,7 @@ def _shape(name: str, type: Type, feature: Feature, chosen: Sequence[int] | None
     if not isinstance(type, TensorType) or BY_NAME[type.dtype].kind == "string":
         message = f"the input `{name}` is {spelled(type)}, which cannot be random numbers"
         raise _refused(codes.MISSING_INPUT, message, "give it by its name")
-    shape = next((each for each in (chosen, known_sizes(type), feature.default) if each is not None), None)
+    shape = next((each for each in (chosen, known_sizes(type.shape), feature.default) if each is not None), None)
     if shape is None:
         message = f"the input `{name}`, {spelled(type)}, has open sizes"
         way = f'give it with the wanted sizes, or random numbers of such sizes by `shapes={{"{name}": SIZES}}`'

@@ -47,6 +47,7 @@ STRICT = ("npz",)
 _CALLED = {
     "mil": "MIL text",
     "html": "a page",
+    "outline": "an outline",
     "pb": "a serialized Program",
     "txtpb": "a Program as protobuf's text",
     "sidecar": "a sidecar",
@@ -122,6 +123,7 @@ def _is_difference(data: bytes) -> bool:
 _IS: dict[str, Callable[[bytes], object]] = {
     "mil": re.compile(rb"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*program\b").match,
     "html": re.compile(rb"\s*<(?:!doctype )?html", re.IGNORECASE).match,
+    "outline": re.compile(rb"(?://[^\n]*\n)*[^\n]+\) -> \([^\n]*\): [\d,]+ operations?\b").match,
     "pb": _is_program,
     "txtpb": is_protobuf_text,
     "sidecar": re.compile(rb"// Made by miltext ").match,

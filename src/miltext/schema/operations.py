@@ -20,6 +20,9 @@ from miltext.schema.shape_patterns import Patterns, Term, read_patterns, read_te
 if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Record
 
+RECAST = ("reshape", "expand_dims", "squeeze", "flatten2d")
+"""Operations that change the dimensions of elements, but keep their order."""
+
 _PLACES = {name: OPSETS.index(opset) for name, opset in OPSET_BY_NAME.items()}
 
 

@@ -113,6 +113,12 @@ def has_sizes(part: object) -> bool:
     return any(map(has_sizes, part)) if isinstance(part, tuple) else isinstance(part, int)
 
 
+def known_sizes(shape: Shape) -> tuple[int, ...] | None:
+    """Return a shape without open sizes; None for one with some."""
+    sizes = tuple(size for size in shape if size is not None)
+    return sizes if len(sizes) == len(shape) else None
+
+
 def spelled(type: Type, dialect: str = "1.3") -> str:
     """Spell a type as MIL text of the dialect; unknown parts are in words."""
     if isinstance(type, TensorType):

@@ -6,10 +6,11 @@ import re
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from miltext.ir.liveness import last_places
 from miltext.printing.graph_scopes import GraphNode, scopes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from miltext.ir.functions import Function
     from miltext.ir.parts import Block, Op
@@ -26,15 +27,23 @@ def function_scopes(function: Function) -> dict[Op, str]:
     return found
 
 
+def scope_nodes(block: Block) -> tuple[list[Op], list[GraphNode]]:
+    """Return the operations of a block without constants, and these in nested scopes: the `line` of a node is the place
+    of its first operation.
+    """
+    ops = [op for op in block if not op.is_constant]
+    nodes = [GraphNode("op", "", place) for place in range(len(ops))]
+    return ops, scopes(nodes, [_names(op) for op in ops], _crossing(block, ops))
+
+
 def scopes_of(block: Block) -> list[str]:
     """Return the outermost numbered scope of each operation of a block, or else its outermost one; "" without any.
 
     A constant is in the scope of its first user.
     """
-    ops = [op for op in block if not op.is_constant]
-    nodes = [GraphNode("op", "", place) for place in range(len(ops))]
+    ops, nodes = scope_nodes(block)
     found: dict[Op, str] = {}
-    for node in scopes(nodes, [_names(op) for op in ops], _crossing(block, ops)):
+    for node in nodes:
         found.update((ops[place], label) for place, label in _labels(node, ""))
     for op in reversed([*block]):
         if op.is_constant:
@@ -59,21 +68,12 @@ def _names(op: Op) -> list[str]:
     return [*[value.name for value in op.outputs], *constants]
 
 
-def _last(places: Mapping[Op, int], block: Block, user: Op | Block, place: int) -> int:
-    """Return the place of a user of a value made at a place, or of the operation around it; the end for an output."""
-    if user in places:
-        return places[user]  # type: ignore[index]
-    around = block.holding(user)
-    return len(places) if around is None else places.get(around, place)
-
-
 def _crossing(block: Block, ops: Sequence[Op]) -> list[int]:
     """Return, for each place between operations, the number of values made before it and used after it."""
-    places = {op: place for place, op in enumerate(ops)}
+    last = last_places(ops) | dict.fromkeys(block.outputs, len(ops))
     steps = [0] * (len(ops) + 2)
     for place, op in enumerate(ops):
         for value in op.outputs:
-            last = max((_last(places, block, use.user, place) for use in value.uses), default=place)
             steps[place + 1] += 1
-            steps[last + 1] -= 1
+            steps[last[value] + 1] -= 1
     return [*accumulate(steps)]

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.diagnostics.wording import table, tally
+from miltext.diagnostics.wording import tally
 from miltext.diffing.telling import in_bytes, signed_bytes
-from miltext.scopes.families import TIMES, family, spread
+from miltext.scopes.families import family
+from miltext.sizing.rows import family_name, grouped, in_camel_case, limited, scope_family, scope_name, share
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from miltext.diagnostics.dynamic import Record
     from miltext.sizing.growth import Growth, ScopeGrowth, WeightGrowth
     from miltext.sizing.sizes import FileBytes, ModelSize, ScopeBytes, WeightBytes
-
-Item = TypeVar("Item")
-
-ELSEWHERE = "(no scope)"
-"""The name of the row for operations without a scope."""
 
 
 class SizeRow(NamedTuple):
@@ -57,58 +54,32 @@ def _tables(size: ModelSize) -> Iterator[tuple[Sequence[str], list[SizeRow]]]:
 
 def _shown(rows: Sequence[SizeRow], headings: Sequence[str], total: int, most: int | None) -> list[str]:
     """Return the lines of a table, with the sum of the rows that it leaves out."""
-    shown, left = rows[:most], rows[len(rows[:most]) :]
+
+    def sums(start: int) -> tuple[str, str]:
+        rest = sum(row.bytes for row in rows[start:])
+        return in_bytes(rest), share(rest, total)
+
     name, *cells = headings
-    lines = [(in_bytes(row.bytes), _share(row.bytes, total), *row.cells, row.name) for row in shown]
-    if left:
-        rest = sum(row.bytes for row in left)
-        empty = [""] * (len(headings) - 1)
-        lines.append(
-            (in_bytes(rest), _share(rest, total), *empty, f"{len(left)} more: a limit of {len(rows)} lists them")
-        )
-    return table(lines, ("bytes", "share", *cells, name))
-
-
-def _share(size: int, total: int) -> str:
-    return f"{100 * size / total:.1f} %" if total else "-"
+    lines = [(in_bytes(row.bytes), share(row.bytes, total), *row.cells, row.name) for row in rows]
+    return limited(lines, ("bytes", "share", *cells, name), most, sums)
 
 
 def _scope_rows(scopes: Sequence[ScopeBytes]) -> Iterator[SizeRow]:
     """Yield a row for each family of scopes."""
-    for group in _grouped(scopes, lambda each: (each.model, each.function, family(each.scope))):
+    for group in grouped(scopes, scope_family):
         size = sum(each.bytes for each in group)
-        name = _scope_name(group)
+        name = scope_name(group)
         counts = f"{sum(each.parameters for each in group):,}", f"{sum(each.operation_count for each in group):,}"
         yield SizeRow(name, size, counts)
-
-
-def _grouped(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[list[Item]]:
-    """Return the items with equal keys together, in the order of the first of each key."""
-    groups: dict[Hashable, list[Item]] = {}
-    for each in items:
-        groups.setdefault(key(each), []).append(each)
-    return [*groups.values()]
-
-
-def _scope_name(group: Sequence[ScopeBytes | ScopeGrowth]) -> str:
-    """Return the name of a family of scopes in a function."""
-    labels = [each.scope for each in group]
-    scope = f"{spread(labels)} {TIMES}{len(labels)}" if len(labels) > 1 else labels[0] or ELSEWHERE
-    return "/".join(filter(None, (group[0].model, group[0].function, scope)))
-
-
-def _weight_name(names: Sequence[str]) -> str:
-    """Return the name of the weights of a row, whose names differ in their first number."""
-    return f"{family(names[0]).replace('#', '*')} {TIMES}{len(names)}" if len(names) > 1 else names[0]
 
 
 def _weight_rows(weights: Sequence[WeightBytes]) -> Iterator[SizeRow]:
     """Yield a row for the weights of one form and shape whose names differ in their first number, largest sum first."""
     rows = []
-    for group in _grouped(weights, lambda each: (each.model, each.function, family(each.name), each.form, each.shape)):
+    for group in grouped(weights, lambda each: (each.model, each.function, family(each.name), each.form, each.shape)):
         first = group[0]
         form = f"{first.form} [{', '.join(map(str, first.shape))}]" if first.form else "-"
-        name = _weight_name([each.name for each in group])
+        name = family_name([each.name for each in group])
         is_even = len({each.bytes for each in group}) == 1 < len(group)
         each_of = f", {in_bytes(first.bytes)} each" if is_even else ""
         rows.append(SizeRow(f"{name}{each_of}", sum(each.bytes for each in group), (form, _users(first))))
@@ -163,30 +134,23 @@ class GrowthRow(NamedTuple):
 
 def _shown_growth(rows: Sequence[GrowthRow], heading: str, most: int | None) -> list[str]:
     rows = sorted(rows, key=lambda row: -abs(row.new - row.old))
-    shown, left = rows[:most], rows[len(rows[:most]) :]
-    lines = [(signed_bytes(row.new - row.old), in_bytes(row.old), in_bytes(row.new), *row.cells) for row in shown]
+    lines = [(signed_bytes(row.new - row.old), in_bytes(row.old), in_bytes(row.new), *row.cells) for row in rows]
     headings = ("change", "was", "now", *(("form", "used by") if heading == "weight" else ()), heading)
-    if left:
-        rest = signed_bytes(sum(row.new - row.old for row in left))
-        lines.append((rest, *[""] * (len(headings) - 2), f"{len(left)} more: a limit of {len(rows)} lists them"))
-    return table(lines, headings)
+    return limited(lines, headings, most, lambda start: [signed_bytes(sum(row.new - row.old for row in rows[start:]))])
 
 
 def _grown_scopes(scopes: Sequence[ScopeGrowth]) -> list[GrowthRow]:
     """Return a row for each family of scopes."""
-    return [
-        GrowthRow(*_sums(group), (_scope_name(group),))
-        for group in _grouped(scopes, lambda each: (each.model, each.function, family(each.scope)))
-    ]
+    return [GrowthRow(*_sums(group), (scope_name(group),)) for group in grouped(scopes, scope_family)]
 
 
 def _grown_weights(weights: Sequence[WeightGrowth]) -> list[GrowthRow]:
     """Return a row for the weights whose forms are equal and whose names differ in their first number."""
     found = []
-    for group in _grouped(weights, lambda each: (each.model, family(each.name), each.old_form, each.new_form)):
+    for group in grouped(weights, lambda each: (each.model, family(each.name), each.old_form, each.new_form)):
         first = group[0]
         forms = [form for form in dict.fromkeys((first.old_form, first.new_form)) if form]
-        name = _weight_name([each.name for each in group])
+        name = family_name([each.name for each in group])
         users = [f"{operation}.{parameter}" for operation, parameter in first.used_as]
         user = f"{users[0]}{f' and {len(users) - 1} more' if users[1:] else ''}" if users else "-"
         found.append(GrowthRow(*_sums(group), (" -> ".join(forms), user, name)))
@@ -208,7 +172,7 @@ def size_record(size: ModelSize) -> Record:
         "name": size.name,
         "bytes": size.bytes,
         "parameters": size.parameters,
-        "scopes": [_camel(each._asdict()) for each in size.scopes],
+        "scopes": [in_camel_case(each._asdict()) for each in size.scopes],
         "types": [each._asdict() for each in size.types],
         "weights": [{**each._asdict(), "uses": [_use(*use) for use in each.uses]} for each in size.weights],
         "files": [{**each._asdict(), "layout": each.layout} for each in size.files],
@@ -227,19 +191,9 @@ def growth_record(growth: Growth) -> Record:
         "new": growth.new,
         "oldBytes": growth.old_bytes,
         "newBytes": growth.new_bytes,
-        "scopes": [_camel(each._asdict()) for each in growth.scopes],
+        "scopes": [in_camel_case(each._asdict()) for each in growth.scopes],
         "weights": [
-            {**_camel(each._asdict()), "usedAs": [list(use) for use in each.used_as]} for each in growth.weights
+            {**in_camel_case(each._asdict()), "usedAs": [list(use) for use in each.used_as]} for each in growth.weights
         ],
         "notes": [*growth.notes],
     }
-
-
-def _camel(record: Record) -> Record:
-    """Return a record with the names of JSON's keys, and without the uses, which have another form there."""
-    return {_in_camel_case(key): value for key, value in record.items() if key != "used_as"}
-
-
-def _in_camel_case(name: str) -> str:
-    first, *others = name.split("_")
-    return "".join([first, *map(str.capitalize, others)])

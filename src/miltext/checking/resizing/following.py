@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from miltext.checking.resizing import constants, shapes, slices, windows  # noqa: F401  # they enter their rules
 from miltext.checking.resizing.facts import RULES, Follow, Resized, SizeChange, Sizes, changes_of
 from miltext.checking.resizing.lineage import Factor, lineage_of, recast, sizes_of
+from miltext.schema.operations import RECAST
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
     from miltext.checking.resizing.lineage import Lineage
     from miltext.schema.packing import Array
     from miltext.schema.types import Shape, Type
-
-RECAST = ("reshape", "expand_dims", "squeeze", "flatten2d")
-"""Operations that change the dimensions of elements, but keep their order."""
-
 
 NONE = Sizes()
 

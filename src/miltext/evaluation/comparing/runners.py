@@ -15,7 +15,6 @@ from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.evaluation.arithmetic import DEVICES
 from miltext.evaluation.comparing.partners import OUTPUT, VALUE, Partners, Walked, by_name, by_structure
 from miltext.evaluation.evaluator import Evaluator
-from miltext.evaluation.inputs import known_sizes
 from miltext.evaluation.planning import steps_of
 from miltext.evaluation.random_inputs import random_inputs
 from miltext.evaluation.subjects import Subject, opened
@@ -23,7 +22,7 @@ from miltext.ir.parts import Value
 from miltext.pairing.contents import Keys, ProgramContents
 from miltext.pairing.keyed import KeyedGraph
 from miltext.pairing.pairing import pair_functions
-from miltext.schema.types import StateType, TensorType, Type, compatible, show, spelled
+from miltext.schema.types import StateType, TensorType, Type, compatible, known_sizes, show, spelled
 
 if TYPE_CHECKING:
     import os
@@ -307,8 +306,8 @@ class Feeder:
         found = {}
         for name, other in self._names.items():
             left, said = old.types[name], new.types[other]
-            if isinstance(left, TensorType) and isinstance(said, TensorType) and known_sizes(left) is None:
-                found[name] = known_sizes(said)
+            if isinstance(left, TensorType) and isinstance(said, TensorType) and known_sizes(left.shape) is None:
+                found[name] = known_sizes(said.shape)
         return {name: sizes for name, sizes in found.items() if sizes is not None}
 
     def _share(self, own: dict[str, Carried], first: Named, runner: Runner) -> None:
