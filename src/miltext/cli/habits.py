@@ -22,6 +22,7 @@ FROM_STDIN = {
     **dict.fromkeys(("expose", "extract", "locate", "optimize", "rename", "reshape", "size", "weights"), ("model",)),
     **dict.fromkeys(("check", "fmt"), ("paths",)),
     "find": ("paths",),
+    "link": ("models",),
     "rewrite": ("words",),
     "compare": ("old", "new"),
     "diff": ("names",),

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 FLAGS = {
     "allow_nan": "--allow-nan",
     "allow_unproven": "--allow-unproven",
+    "apart": "--apart",
     "as_coremlc": "--as-coremlc",
     "build_info": "--build-info",
+    "cast": "--cast",
     "check": "--no-check",
     "description": "--description",
     "elide": "--elide",

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miltext.building.build import OUTPUTS, work_of, write
-from miltext.building.choices import BuildChoices, Expect
+from miltext.building.choices import BuildChoices
+from miltext.building.compiling.other_files import files_beside
 from miltext.building.new_model import NewModel, rename_files
 from miltext.building.pruning import unite_files
 from miltext.building.storing import Storing
 from miltext.containers.opening import open_model
 from miltext.containers.programs import BareProgram
 from miltext.descriptions.losses import warnings_of
-from miltext.diagnostics import codes
+from miltext.diagnostics import codes, warning
 from miltext.drafting.judging import judge
 from miltext.files.refusals import refusal
 from miltext.linking.agreement import refine, require_agreement, type_of
@@ -25,44 +26,28 @@ from miltext.linking.bindings import bound, kept_outputs
 from miltext.linking.describing import head_of_functions, head_of_joined
 from miltext.linking.joining import join
 from miltext.linking.opsets import common_opset, left_out
-from miltext.linking.parts import Functions, LinkedPart, Models, read_parts
+from miltext.linking.options import LinkOptions
+from miltext.linking.parts import LinkedPart, read_parts
 from miltext.linking.report import Linked, LinkedValue, UnitedWeights
 from miltext.models.outputs import check_kept, check_target
+from miltext.schema.dtypes import packed_size
 from miltext.schema.proto import Program
 from miltext.schema.types import TensorType
 from miltext.syntax.gc_pause import gc_paused
-from miltext.syntax.keywords import option, taking
+from miltext.syntax.keywords import taking
 from miltext.syntax.recursion import with_room
+from miltext.weight_files.blob_storage import BlobFile
 from miltext.weight_files.model_weights import blob_values
 from miltext.weight_files.paths import resolve
+from miltext.weight_files.usage import used_sizes
 
 if TYPE_CHECKING:
-    from miltext.building.given_weights import GivenWeights
     from miltext.descriptions.losses import DescriptionLoss
-    from miltext.descriptions.ranges import Range
-    from miltext.files.writing import Progress
+    from miltext.diagnostics import Diagnostic
     from miltext.linking.bindings import Bindings
+    from miltext.linking.options import Models
     from miltext.linking.parts import End
     from miltext.schema.tensors import InType
-
-
-@dataclass(frozen=True, kw_only=True)
-class LinkOptions:
-    """The options of `miltext.link`, which describes them."""
-
-    bind: Mapping[str, str | Sequence[str]] | None = None
-    apart: Iterable[str] | str = ()
-    keep: Iterable[str] | str = ()
-    cast: bool = option(False, "Cast bound values whose data types differ.")
-    functions: bool = option(False, "Make each model a function of the whole, with the model's name.")
-    function: Functions = None
-    weights: GivenWeights | None = None
-    ranges: Mapping[str, Range] | None = None
-    no_loss: bool = option(False, "Refuse a loss of details in the descriptions.")
-    force: bool = option(False, "Replace OUT if it exists.")
-    check: bool = option(True, "Write it even with errors that `miltext check` finds; only drafts must be correct.")
-    progress: Progress | None = None
-    expect: Expect | None = None
 
 
 @dataclass(frozen=True)
@@ -128,10 +113,17 @@ def _linked(request: _LinkRequest, output: Path) -> Linked:
     check_target(output, request.force, [part.source for part in parts])
     linked = Linked()
     losses: list[DescriptionLoss] = []
-    linked.warnings += [each for part in parts for each in part.built.warnings]
+    linked.warnings += [each for part in parts for each in (*part.built.warnings, *_files_beside(part))]
     new = _of_functions(parts, linked, losses) if request.functions else _joined(request, parts, linked, losses)
     _write(new, parts, output, choices, linked, losses)
     return linked
+
+
+def _files_beside(part: LinkedPart) -> Iterator[Diagnostic]:
+    """Yield a warning about the further files of a package, which the whole does not have."""
+    if part.built.package is not None and (others := files_beside(part.built)):
+        message = f"other files of `{part.name}` are not kept: {', '.join(others)}"
+        yield warning(codes.FILES_NOT_KEPT, message)
 
 
 def _joined(request: _LinkRequest, parts: list[LinkedPart], linked: Linked, losses: list[DescriptionLoss]) -> NewModel:
@@ -211,8 +203,7 @@ def _write(
         arrays.update({_own(part, mark, at_end=True): array for mark, array in own.items()})
     new.linked = [part.source for part in parts]
     linked.warnings += warnings_of(losses, refused=choices.no_loss)
-    before = sum(path.stat().st_size for part in parts for path in {*part.built.files.values()})
-    before += sum(array.size for array in arrays.values())
+    before = sum(size for sizes in used_sizes([new.spec.mlProgram]).values() for size in sizes.values())
     unite_files(new, choices, partial(work_of, new, output))
     new.storing = Storing(new.spec.mlProgram, arrays, None, new.spec.specificationVersion)
     check_kept(output, [*new.storing.sources])
@@ -223,8 +214,11 @@ def _write(
 
 
 def _written_bytes(new: NewModel, output: Path) -> int:
-    """Return the size of the written weight files."""
+    """Return the bytes of the records in the written weight files."""
     folder = open_model(output).model_path
     assert folder is not None
-    names = {held.value.blobFileValue.fileName for held in blob_values(new.spec.mlProgram)}
-    return sum(resolve(name, folder).stat().st_size for name in names)
+    found = 0
+    for name in sorted({held.value.blobFileValue.fileName for held in blob_values(new.spec.mlProgram)}):
+        with BlobFile(resolve(name, folder)) as file:
+            found += sum(packed_size(blob.count, blob.dtype.bits) for blob in file)
+    return found

@@ -37,7 +37,7 @@ class LinkedValue(NamedTuple):
 
 
 class UnitedWeights(NamedTuple):
-    """The bytes of weights in the files of all models, and in the one file of the whole."""
+    """The bytes of the records that the models use in weight files, and of those in the one file of the whole."""
 
     before: int
     after: int
