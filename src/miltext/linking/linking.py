@@ -89,7 +89,7 @@ def link(request: _LinkRequest) -> Linked:
             Program; and the errors of `miltext.build`.
 
     Example:
-        done = miltext.link(["Encoder.mlpackage", "Decoder.mlpackage"], "Whole.mlpackage")
+        done = miltext.link({"old": "Old.mlpackage", "new": "New.mlpackage"}, "Both.mlpackage", functions=True)
     """
     with gc_paused:
         return _linked(request, Path(request.output))

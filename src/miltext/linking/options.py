@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 Models: TypeAlias = "Mapping[str, Source] | Iterable[Source]"
 """The models to link, by name or not."""
 
-Functions: TypeAlias = "str | Mapping[str, str] | None"
-"""The function of every model, or of some models by their names."""
+Bound: TypeAlias = "Mapping[str, str | Sequence[str]]"
+"""The input or inputs that take each output."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LinkOptions:
     """The options of `miltext.link`, which describes them."""
 
-    bind: Mapping[str, str | Sequence[str]] | None = None
+    bind: Bound | None = None
     apart: Iterable[str] | str = ()
     keep: Iterable[str] | str = ()
     cast: bool = option(False, "Cast bound values whose data types differ.")
     functions: bool = option(False, "Make each model a function of the whole, with the model's name.")
-    function: Functions = None
+    function: str | Mapping[str, str] | None = None
     weights: GivenWeights | None = None
     ranges: Mapping[str, Range] | None = option(
         None,

@@ -27,7 +27,7 @@ from miltext.schema.walk import own_block
 if TYPE_CHECKING:
     from miltext.building.new_model import NewModel
     from miltext.descriptions.ranges import Range
-    from miltext.linking.options import Functions, Models
+    from miltext.linking.options import Models
     from miltext.schema.function_io import Types
     from miltext.schema.proto import FeatureDescription, Function, FunctionDescription, ModelDescription
 
@@ -91,7 +91,7 @@ class LinkedPart:
         self.sides = interface(self.message).sides
 
 
-def read_parts(models: Models, functions: Functions, choices: BuildChoices) -> list[LinkedPart]:
+def read_parts(models: Models, functions: str | Mapping[str, str] | None, choices: BuildChoices) -> list[LinkedPart]:
     """Return the models to link. A draft is completed.
 
     Raise ModelError: MIL254 and MIL257 for a model that is no ML Program, MIL430 for an unknown function, MIL485 for no
@@ -149,7 +149,7 @@ def _stem(source: Source) -> str:
     return UNNAMED
 
 
-def _chosen(functions: Functions, names: list[str]) -> dict[str, str]:
+def _chosen(functions: str | Mapping[str, str] | None, names: list[str]) -> dict[str, str]:
     """Return the chosen functions by the names of models. Raise ModelError (MIL430) for an unknown model."""
     if not isinstance(functions, Mapping):
         return {} if functions is None else dict.fromkeys(names, functions)
