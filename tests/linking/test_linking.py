@@ -286,10 +286,19 @@ def test_equal_weights_are_stored_once(tmp_path: Path) -> None:
     assert np.array_equal(miltext.run(out, {"x": X})["y"], X + X + X + M)
     assert made.weights == (3 * X.nbytes, 2 * X.nbytes)
     store = out / "Data/com.apple.CoreML/weights/weight.bin"
-    assert [len(miltext.load(out).weights.in_files()), os.path.getsize(store)] == [3, 272], "two records with heads"
+    assert (made.constants, os.path.getsize(store)) == (1, 272), "two records with heads"
+    assert sorted(miltext.load(out).weights) == ["w", "w_1"]
     for ending in (".mlmodel", ".mlmodelc"):
         miltext.link([one, other, different], tmp_path / f"W{ending}", bind={"0.y": "1.x", "1.y": "2.x"})
         assert np.array_equal(miltext.run(tmp_path / f"W{ending}", {"x": X})["y"], X + X + X + M)
+
+
+def test_progress_reaches_what_was_expected(tmp_path: Path) -> None:
+    one, other = weighted(tmp_path / "a", X), weighted(tmp_path / "b", X)
+    totals: list[Any] = []
+    done: list[int] = []
+    linked(tmp_path, [one, other], progress=done.append, expect=lambda total: totals.append(total()))
+    assert totals == [sum(done)]
 
 
 def test_arrays_of_texts_are_stored_once(tmp_path: Path) -> None:

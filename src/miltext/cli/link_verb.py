@@ -25,7 +25,7 @@ EPILOG = """\b
 Examples:
   miltext link Encoder.mlpackage Decoder.mlpackage -o Whole.mlpackage
   miltext link e=Encoder.mlpackage d=Decoder.mlpackage --bind e.hidden=d.states -o Whole.mlpackage
-  miltext link A.mlpackage B.mlpackage C.mlpackage --apart mask --keep logits -o Whole.mlpackage
+  miltext link A.mlpackage B.mlpackage C.mlpackage --apart mask --keep C.logits -o Whole.mlpackage
   miltext link Half.mlpackage Full.mlpackage --cast -o Whole.mlpackage
   miltext link prefill=A.mlpackage decode=B.mlpackage --functions -o Both.mlpackage
 \b

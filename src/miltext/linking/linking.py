@@ -9,13 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.building.build import OUTPUTS, work_of, write
+from miltext.building.build import COMPILED, OUTPUTS, PACKAGE, work_of, write
 from miltext.building.choices import BuildChoices
 from miltext.building.compiling.other_files import files_beside
 from miltext.building.new_model import NewModel, rename_files
-from miltext.building.pruning import unite_files
+from miltext.building.pruning import refer_to_first, unite_files
 from miltext.building.storing import Storing
-from miltext.containers.opening import open_model
 from miltext.containers.programs import BareProgram
 from miltext.descriptions.losses import warnings_of
 from miltext.diagnostics import codes, warning
@@ -29,6 +28,7 @@ from miltext.linking.opsets import common_opset, left_out
 from miltext.linking.options import LinkOptions
 from miltext.linking.parts import LinkedPart, read_parts
 from miltext.linking.report import Linked, LinkedValue, UnitedWeights
+from miltext.models.manifest import model_file
 from miltext.models.outputs import check_kept, check_target
 from miltext.schema.dtypes import packed_size
 from miltext.schema.proto import Program
@@ -108,6 +108,7 @@ def _linked(request: _LinkRequest, output: Path) -> Linked:
         check=request.check,
         progress=request.progress,
         expect=request.expect,
+        prune_weights=True,
     )
     parts = read_parts(request.models, request.function, choices)
     check_target(output, request.force, [part.source for part in parts])
@@ -136,9 +137,10 @@ def _joined(request: _LinkRequest, parts: list[LinkedPart], linked: Linked, loss
     casts = require_agreement(made, request.cast, opset)
     linked.values = [_value(made, end, refined, casts) for end in made.sources]
     linked.warnings += [each for part in parts for each in left_out(part)]
-    _take_files(parts)
+    linked.weights = _take_files(parts)
     joined = join(made, outputs, casts, opset, prune=bool(keep))
-    linked.inputs, linked.outputs, linked.renamed = [*joined.taken.values()], [*joined.given.values()], joined.renamed
+    linked.inputs, linked.outputs = [*joined.taken.values()], [*joined.given.values()]
+    linked.renamed, linked.constants = joined.renamed, joined.constants
     new = NewModel(head_of_joined(made, joined, losses))
     new.spec.mlProgram.CopyFrom(joined.program)
     return new
@@ -153,7 +155,7 @@ def _value(made: Bindings, end: End, refined: Mapping[End, str], casts: set[End]
 
 def _of_functions(parts: Sequence[LinkedPart], linked: Linked, losses: list[DescriptionLoss]) -> NewModel:
     """Return the model whose functions are those of the models."""
-    _take_files(parts)
+    linked.weights = _take_files(parts)
     program = Program(version=max(part.built.spec.mlProgram.version for part in parts))
     for part in parts:
         own = part.built.spec.mlProgram
@@ -171,16 +173,25 @@ def _of_functions(parts: Sequence[LinkedPart], linked: Linked, losses: list[Desc
 # ---- weights and writing
 
 
-def _take_files(parts: Sequence[LinkedPart]) -> None:
-    """Make the names of weight files and of arrays different in each model. Raise WeightsError for a missing file."""
+def _take_files(parts: Sequence[LinkedPart]) -> UnitedWeights:
+    """Make the names of weight files and of arrays different in each model; values with equal records then refer to
+    one. Return the bytes of the records.
+    """
     for part in parts:
-        for failure in part.built.missing.values():
-            raise failure
         rename_files(part.built.spec.mlProgram, {name: _own(part, name) for name in part.built.files})
         arrays = part.built.storing.arrays if part.built.storing is not None else {}
         for held in blob_values(part.built.spec.mlProgram) if arrays else ():
             blob = held.value.blobFileValue
             blob.fileName = _own(part, blob.fileName, at_end=True) if blob.fileName in arrays else blob.fileName
+    programs = [part.built.spec.mlProgram for part in parts]
+    before = sum(size for sizes in used_sizes(programs).values() for size in sizes.values())
+    refer_to_first(programs, _files(parts))
+    return UnitedWeights(before, before)
+
+
+def _files(parts: Sequence[LinkedPart]) -> dict[str, Path]:
+    """Return the weight files of the models, by their names in the whole."""
+    return {_own(part, name): path for part in parts for name, path in part.built.files.items()}
 
 
 def _own(part: LinkedPart, name: str, *, at_end: bool = False) -> str:
@@ -197,28 +208,37 @@ def _write(
 ) -> None:
     """Write the linked model, with the weights of its parts in one file."""
     arrays: dict[str, InType] = {}
+    new.files.update(_files(parts))
     for part in parts:
-        new.files.update({_own(part, name): path for name, path in part.built.files.items()})
         own = part.built.storing.arrays if part.built.storing is not None else {}
         arrays.update({_own(part, mark, at_end=True): array for mark, array in own.items()})
     new.linked = [part.source for part in parts]
     linked.warnings += warnings_of(losses, refused=choices.no_loss)
-    before = sum(size for sizes in used_sizes([new.spec.mlProgram]).values() for size in sizes.values())
+    _require_files(new, parts)
+    if arrays:
+        new.storing = Storing(new.spec.mlProgram, arrays, None, new.spec.specificationVersion)
+        check_kept(output, [*new.storing.sources])
     unite_files(new, choices, partial(work_of, new, output))
-    new.storing = Storing(new.spec.mlProgram, arrays, None, new.spec.specificationVersion)
-    check_kept(output, [*new.storing.sources])
     whole = BareProgram("pb", new.spec.mlProgram, str(output), None)
     linked.warnings += judge(new, whole, output, choices)
     linked.warnings += write(new, whole, output, choices)
-    linked.weights = UnitedWeights(before, _written_bytes(new, output))
+    linked.weights = UnitedWeights(linked.weights.before, _written_bytes(new, output))
+
+
+def _require_files(new: NewModel, parts: Sequence[LinkedPart]) -> None:
+    """Raise WeightsError for a missing weight file of a model that the whole uses."""
+    missing = {name: failure for part in parts for name, failure in part.built.missing.items()}
+    for held in blob_values(new.spec.mlProgram) if missing else ():
+        if held.value.blobFileValue.fileName in missing:
+            raise missing[held.value.blobFileValue.fileName]
 
 
 def _written_bytes(new: NewModel, output: Path) -> int:
-    """Return the bytes of the records in the written weight files."""
-    folder = open_model(output).model_path
-    assert folder is not None
-    found = 0
-    for name in sorted({held.value.blobFileValue.fileName for held in blob_values(new.spec.mlProgram)}):
-        with BlobFile(resolve(name, folder)) as file:
-            found += sum(packed_size(blob.count, blob.dtype.bits) for blob in file)
-    return found
+    """Return the bytes of the records in the one written weight file; 0 without one."""
+    held = next(blob_values(new.spec.mlProgram), None)
+    if held is None:
+        return 0
+    ending = output.suffix.lower()
+    folder = model_file(output).parent if ending == PACKAGE else output if ending == COMPILED else output.parent
+    with BlobFile(resolve(held.value.blobFileValue.fileName, folder)) as file:
+        return sum(packed_size(blob.count, blob.dtype.bits) for blob in file)

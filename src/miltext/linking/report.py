@@ -51,12 +51,15 @@ NO_WEIGHTS = UnitedWeights(0, 0)
 class Linked:
     """The result of `miltext.link`: the bound inputs, the names of inputs and outputs, renamed values, the functions of
     a model of several, the bytes of weights, and the warnings.
+
+    `constants` is the number of constants that an earlier model has, too.
     """
 
     values: list[LinkedValue] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
     renamed: list[Renamed] = field(default_factory=list)
+    constants: int = 0
     functions: list[str] = field(default_factory=list)
     weights: UnitedWeights = NO_WEIGHTS
     warnings: list[Diagnostic] = field(default_factory=list)
@@ -76,6 +79,8 @@ class Linked:
         inner = Counter(each.part for each in self.renamed if each.is_inner)
         for name, count in inner.items():
             yield f"{tally(count, 'inner value')} of {name} got other names"
+        if self.constants:
+            yield f"{tally(self.constants, 'constant')} of an earlier model"
         if self.functions:
             yield f"functions: {', '.join(self.functions)} (the default is {self.functions[0]})"
         else:
@@ -90,6 +95,7 @@ class Linked:
             "inputs": self.inputs,
             "outputs": self.outputs,
             "renamed": [each._asdict() for each in self.renamed],
+            "constants": self.constants,
             "functions": self.functions,
             "weights": self.weights._asdict(),
         }
