@@ -124,3 +124,46 @@ def test_metadata_are_those_of_the_first(tmp_path: Path) -> None:
     assert description.metadata.author == "The tests"
     (found,) = made.warnings
     assert found.message == "the metadata are those of `fp32`; `Other` had another author"
+
+
+def test_a_bound_image_keeps_its_channels(tmp_path: Path) -> None:
+    pytest.importorskip("coremltools")
+    made = miltext.link(
+        {"a": kind("image-RGB"), "b": kind("image-RGB")}, tmp_path / "W.mlpackage", bind={"a.painted": "b.image"}
+    )
+    (found,) = made.warnings
+    assert (found.code, "gets them unrounded" in found.message) == ("MIL450", True)
+    with pytest.raises(ModelError, match="images of other colour spaces"):
+        miltext.link(
+            {"a": kind("image-RGB"), "b": kind("image-BGR")}, tmp_path / "N.mlpackage", bind={"a.painted": "b.image"}
+        )
+
+
+def test_defaults_of_optional_inputs_stay(tmp_path: Path) -> None:
+    pytest.importorskip("coremltools")
+    miltext.link({"a": kind("defaults"), "b": kind("defaults")}, tmp_path / "W.mlpackage", bind={"a.y": "b.x"})
+    whole, single = open_model(tmp_path / "W.mlpackage").description, open_model(kind("defaults")).description
+    assert whole is not None
+    assert single is not None
+    assert {each.name: each for each in whole.input} == {each.name: each for each in single.input}
+
+
+def test_the_version_is_the_needed_one(tmp_path: Path) -> None:
+    """A part whose inputs are fp16 needs a later version than the whole."""
+    pytest.importorskip("coremltools")
+    path = whole("ios15-float16")
+    program = miltext.load(path).program
+    value = next(op for op in miltext.Graph(program).walk() if op.type == "conv").outputs[0].name
+    parts = [tmp_path / "A.mlpackage", tmp_path / "B.mlpackage"]
+    miltext.extract(path, value, parts[0])
+    miltext.extract(path, [*program_outputs(path)], parts[1], inputs=value)
+    miltext.link(parts, tmp_path / "W.mlpackage")
+    versions = [miltext.load(each).specification_version for each in (path, *parts, tmp_path / "W.mlpackage")]
+    assert versions == [6, 7, 7, 6]
+    assert not miltext.diff(path, tmp_path / "W.mlpackage")
+
+
+def program_outputs(path: Path) -> list[str]:
+    (function,) = miltext.Graph(miltext.load(path).program).functions.values()
+    assert function.block is not None
+    return [value.name for value in function.block.outputs]

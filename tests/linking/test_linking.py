@@ -351,6 +351,23 @@ def test_functions_keep_their_opsets(tmp_path: Path) -> None:
     assert ([program.functions[name].opset for name in "ab"], version) == (["CoreML6", "CoreML8"], 9)
 
 
+def test_functions_have_names_without_quotes(tmp_path: Path) -> None:
+    made, out = linked(tmp_path, {"Model-v1": ENCODER, "Model_v1": DECODER, "fp16": DECODER}, functions=True)
+    assert made.functions == ["Model_v1_1", "Model_v1", "fp16_1"]
+    assert miltext.check(out) == []
+    found = refused(tmp_path / "n", {"e": ENCODER}, functions=True, keep="y")
+    assert found.startswith("MIL485 functions of one model are not bound to each other")
+
+
+def test_blocks_for_other_opsets_are_left_out(tmp_path: Path) -> None:
+    program = miltext.parse(ENCODER)
+    function = program.functions["main"]
+    function.block_specializations["CoreML7"].CopyFrom(function.block_specializations["CoreML8"])
+    made, out = linked(tmp_path, {"e": program, "d": DECODER})
+    assert [each.message for each in made.warnings] == ["the block of `main` of `e` for `ios17` is left out"]
+    assert [*miltext.load(out).program.functions["main"].block_specializations] == ["CoreML8"]
+
+
 def test_one_function_of_several(tmp_path: Path) -> None:
     both = miltext.link({"e": ENCODER, "d": DECODER}, tmp_path / "Both.mlpackage", functions=True)
     assert both.functions == ["e", "d"]

@@ -26,6 +26,7 @@ FLAGS = {
     "elide": "--elide",
     "externalize": "--externalize",
     "force": "--force",
+    "functions": "--functions",
     "inputs": "--input",
     "io": "--io",
     "min_snr": "--min-snr",

@@ -101,9 +101,15 @@ def _head(
     _take_metadata(description, parts, losses)
     unknown = [part.name for part in parts if beside_kinds(part.built.spec)]
     losses += [DescriptionLoss(f"`{name}` has fields that the schema lacks, which are not kept") for name in unknown]
-    least = max(known_version(program, description), required_version(program, description))
-    version = max([least, *(part.built.spec.specificationVersion for part in parts)])
+    version = max([known_version(program, description), *map(_stated_version, parts)])
     return Spec(specificationVersion=version, description=description)
+
+
+def _stated_version(part: LinkedPart) -> int:
+    """Return the specification version of a model if it is greater than the model needs; else 0."""
+    spec = part.built.spec
+    stated = spec.specificationVersion
+    return stated if stated > required_version(spec.mlProgram, spec.description) else 0
 
 
 def _take_metadata(description: ModelDescription, parts: Iterable[LinkedPart], losses: list[DescriptionLoss]) -> None:

@@ -35,6 +35,7 @@ from miltext.schema.proto import Program
 from miltext.schema.types import TensorType
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.keywords import taking
+from miltext.syntax.names import fitting
 from miltext.syntax.recursion import with_room
 from miltext.weight_files.blob_storage import BlobFile
 from miltext.weight_files.model_weights import blob_values
@@ -110,6 +111,9 @@ def _linked(request: _LinkRequest, output: Path) -> Linked:
         expect=request.expect,
         prune_weights=True,
     )
+    if request.functions and (request.bind or request.cast or [*request.apart] or [*request.keep]):
+        message = "functions of one model are not bound to each other: `functions=True` has no bindings and outputs"
+        raise refusal(codes.IMPOSSIBLE_LINK, message)
     parts = read_parts(request.models, request.function, choices)
     check_target(output, request.force, [part.source for part in parts])
     linked = Linked()
@@ -154,7 +158,10 @@ def _value(made: Bindings, end: End, refined: Mapping[End, str], casts: set[End]
 
 
 def _of_functions(parts: Sequence[LinkedPart], linked: Linked, losses: list[DescriptionLoss]) -> NewModel:
-    """Return the model whose functions are those of the models."""
+    """Return the model whose functions are those of the models, under similar names that need no quotes."""
+    for part in parts:
+        others = [each.name for each in parts if each is not part]
+        part.name = fitting(part.name, others) or part.name
     linked.weights = _take_files(parts)
     program = Program(version=max(part.built.spec.mlProgram.version for part in parts))
     for part in parts:

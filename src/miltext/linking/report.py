@@ -78,9 +78,9 @@ class Linked:
                 yield f"{each.part}.{each.old} is `{each.new}` in the whole"
         inner = Counter(each.part for each in self.renamed if each.is_inner)
         for name, count in inner.items():
-            yield f"{tally(count, 'inner value')} of {name} got other names"
+            yield f"renamed: {tally(count, 'inner value')} of {name}"
         if self.constants:
-            yield f"{tally(self.constants, 'constant')} of an earlier model"
+            yield f"shared: {tally(self.constants, 'constant')}"
         if self.functions:
             yield f"functions: {', '.join(self.functions)} (the default is {self.functions[0]})"
         else:
