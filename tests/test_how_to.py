@@ -160,6 +160,16 @@ def part(folder: Path) -> None:
     assert described(folder / "Back.mlpackage", "input") == {"pooled_cast_fp16": "multiArrayType"}
 
 
+def joined(folder: Path) -> None:
+    code = miltext.run(folder / "Encoder.mlpackage", {"x": np.ones((1, 16), np.float32)})
+    expected = miltext.run(folder / "Decoder.mlpackage", code)["y"]
+    made = miltext.run(folder / "Whole.mlpackage", {"x": np.ones((1, 16), np.float32)})["y"]
+    assert np.array_equal(made, expected)
+    twice = [op.type for op in miltext.Graph(miltext.load(folder / "Twice.mlpackage").program).walk()]
+    assert [each for each in twice if each != "const"] == ["mul", "tanh"] * 2
+    assert sorted(miltext.load(folder / "Both.mlpackage").program.functions) == ["decode", "encode"]
+
+
 def reported(folder: Path) -> None:
     assert types(folder / "Small.mlpackage") == ["max_pool"]
     small = miltext.parse((folder / "small.mil").read_text(encoding="utf-8"))
@@ -245,6 +255,7 @@ OUTCOMES: dict[str, Callable[[Path], None]] = {
     "locate-an-error": located,
     "run-a-model": running,
     "take-a-part": part,
+    "join-models": joined,
     "report-a-bug": reported,
     "keep-the-numbers": keeping,
     "add-a-default": default_added,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -59,12 +59,47 @@ def settle_unused(new: NewModel, output: Path, choices: BuildChoices, work: Call
     if not choices.prune_weights:
         _note_unused(new, output)
         return
+    _with_progress(new, choices, work, lambda: _prune(new, output, choices.progress))
+
+
+def _with_progress(new: NewModel, choices: BuildChoices, work: Callable[[], int], prune: Callable[[], None]) -> None:
+    """Remove records; the compared ones, and the bytes that need not be written, count as progress."""
     compared, written = _compared_work(new), work()
     if choices.expect:
         choices.expect(lambda: compared + written)
-    _prune(new, output, choices.progress)
+    prune()
     if choices.progress:
         choices.progress(written - work())
+
+
+def unite_files(new: NewModel, choices: BuildChoices, work: Callable[[], int]) -> None:
+    """Put the records that the programs refer to into one weight file, equal records once.
+
+    Records keep their order. The compared records count as progress; `work` returns the bytes to write. Raise
+    ModelError (MIL427) if a program may refer to weights in an unknown way.
+    """
+    for program in ml_programs(new.spec):
+        _refuse_unknown_fields(program)
+    _with_progress(new, choices, work, lambda: _unite(new, choices.progress))
+
+
+def _unite(new: NewModel, progress: Progress | None) -> None:
+    files = _files(new)
+    _find_records(files, progress)
+    records = [record for file in files for record in file.records]
+    offsets, _ = layout(record.size for record in records)
+    for record, offset in zip(records, offsets, strict=True):
+        _place(record, new.store, offset)
+    new.files = {new.store: files[0].path} if records else {}
+    new.pruned = {new.store: records} if records else {}
+
+
+def _place(record: WeightRecord, name: str, offset: int) -> None:
+    """Give a record its place in the new file, also in the values that refer to it."""
+    record.offset = offset
+    for value in record.values:
+        value.blobFileValue.fileName = f"{MODEL_PATH}/{name}"
+        value.blobFileValue.offset = offset
 
 
 def _compared_work(new: NewModel) -> int:
@@ -114,34 +149,53 @@ def _refuse_unknown_fields(program: Program) -> None:
 
 def _files(new: NewModel) -> list[_File]:
     """Return the weight files of a model, the original's first; for several names of a file, only the first."""
+    found = _files_of(ml_programs(new.spec), new.files, new.given)
+    new.files = {file.name: file.path for file in found}
+    return found
+
+
+def _files_of(programs: Iterable[Program], paths: Mapping[str, Path], given: Collection[str] = ()) -> list[_File]:
+    """Return the weight files of programs, at these paths, the `given` ones last."""
     files: dict[str, _File] = {}
-    for name in sorted(new.files, key=lambda name: (name in new.given, name)):
-        files.setdefault(normpath(name), _File(name, new.files[name]))
-    for index, program in enumerate(ml_programs(new.spec)):
+    for name in sorted(paths, key=lambda name: (name in given, name)):
+        files.setdefault(normpath(name), _File(name, paths[name]))
+    for index, program in enumerate(programs):
         for held in blob_values(program):
             blob = held.value.blobFileValue
             name = blob.fileName.partition("/")[2]
-            if name in new.files:
+            if name in paths:
                 file = files[normpath(name)]
                 file.programs.add(index)
                 file.values.setdefault(blob.offset, []).append(held.value)
-    new.files = {file.name: file.path for file in files.values()}
     return list(files.values())
+
+
+def refer_to_first(programs: Iterable[Program], paths: Mapping[str, Path]) -> None:
+    """Make all values of programs refer to the first of equal records in weight files at these paths."""
+    files = _files_of(programs, paths)
+    for file in files:
+        file.programs = {0}  # all are compared
+    _find_records(files, None)
+    for file in files:
+        for record in file.records:
+            _place(record, file.name, record.offset)
 
 
 def _find_records(files: Iterable[_File], progress: Progress | None) -> None:
     """Find the records that values refer to, in their order; for equal records, only the first."""
     for _, alike in groupby(sorted(files, key=lambda file: sorted(file.programs)), lambda file: file.programs):
-        known = KnownRecords[WeightRecord]()
+        known, placed = KnownRecords[WeightRecord](), dict[tuple[Path, int], WeightRecord]()
         for file in alike:
             with BlobFile(file.path) as opened:
                 for offset in sorted(file.values):
                     blob = opened.blob(offset)
-                    record = known.find(blob.dtype, blob.count, blob.pieces())
+                    same = placed.get((blob.path, blob.start))  # of a file with two names, which is not read again
+                    record = same or known.find(blob.dtype, blob.count, blob.pieces())
                     if record is None:
                         record = WeightRecord(blob.dtype, blob.count, blob.path, blob.start, offset)
                         file.records.append(record)
                         known.add(record, record.dtype, record.elements, record.path, record.start)
+                    placed[blob.path, blob.start] = record
                     record.values += file.values[offset]
                     if progress:
                         progress(blob.size)
@@ -162,9 +216,7 @@ def _keep(new: NewModel, file: _File, is_shared: bool) -> int:
         del new.files[file.name]
         size = 0
     for record in file.records:
-        for value in record.values:
-            value.blobFileValue.fileName = f"{MODEL_PATH}/{file.name}"
-            value.blobFileValue.offset = record.offset
+        _place(record, file.name, record.offset)
     return size
 
 

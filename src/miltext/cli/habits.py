@@ -23,6 +23,7 @@ FROM_STDIN = {
     "cost": ("model",),
     **dict.fromkeys(("check", "fmt"), ("paths",)),
     "find": ("paths",),
+    "link": ("models",),
     "rewrite": ("words",),
     "compare": ("old", "new"),
     "diff": ("names",),

@@ -364,6 +364,12 @@ NO_HYPOTHESIS = code(
     ERROR,
     "`pip install '.[hypothesis]'` in a checkout of miltext, or `pip install 'WHEEL[hypothesis]'` with its wheel",
 )
+IMPOSSIBLE_LINK = code(
+    "MIL485",
+    "models that cannot be linked",
+    ERROR,
+    "bind each input once, to a value that does not depend on it, and link models that fit; the message shows the ends",
+)
 TEST_FAILS_ON_MODEL = code(
     "MIL486",
     "test fails on the model itself",
@@ -378,6 +384,18 @@ UNSTEADY_TEST = code(
     "repeat the check several times in the command, and exit with 0 if the fault occurred at least once. Then reduce "
     "the "
     "original again",
+)
+TYPES_OF_BINDING = code(
+    "MIL488",
+    "types of a binding differ",
+    ERROR,
+    "cast the value with `cast=True`, give one model other sizes with `miltext reshape`, or bind other values",
+)
+INPUTS_DIFFER = code(
+    "MIL489",
+    "inputs of one name differ",
+    ERROR,
+    "keep them apart with `apart=`, or give them one type and description",
 )
 CONSTANT_RESIZED = code(
     "MIL490",
