@@ -40,6 +40,7 @@ GROUPS = {
         "reshape": "Change the sizes of inputs.",
         "expose": "Make inner values outputs of a model.",
         "extract": "Cut out the part of a model between values.",
+        "split": "Divide a model into parts, each a model.",
         "convert-weights": "Convert a model from fp32 to fp16, or back.",
         "rewrite": "Replace patterns of operations by rules written in MIL.",
         "optimize": "Take out the operations that a model does not need.",

@@ -379,6 +379,19 @@ UNSTEADY_TEST = code(
     "the "
     "original again",
 )
+IMPOSSIBLE_BOUNDARY = code(
+    "MIL488",
+    "value that parts nothing",
+    ERROR,
+    "name the output of an operation in the function's own block that later operations use; `miltext print` shows them",
+)
+IMPOSSIBLE_SPLIT = code(
+    "MIL489",
+    "model cannot be divided so",
+    ERROR,
+    "allow fewer parts or larger ones, or cast a value that prevents a boundary to a type that a model can have as an "
+    "input",
+)
 CONSTANT_RESIZED = code(
     "MIL490",
     "constant written for the new sizes",
