@@ -77,6 +77,9 @@ if TYPE_CHECKING:
     from miltext.ir.parts import GraphError as GraphError
     from miltext.ir.parts import Op as Op
     from miltext.ir.passes import remove_dead as remove_dead
+    from miltext.linking.linking import LinkOptions as LinkOptions
+    from miltext.linking.linking import link as link
+    from miltext.linking.report import Linked as Linked
     from miltext.merging.merging import Merged as Merged
     from miltext.merging.merging import merge_texts as merge_texts
     from miltext.models.model import Model as Model
@@ -125,6 +128,8 @@ _HOMES = {
     "ir.graph": ("Graph",),
     "ir.parts": ("GraphError", "Op"),
     "ir.passes": ("remove_dead",),
+    "linking.linking": ("LinkOptions", "link"),
+    "linking.report": ("Linked",),
     "merging.merging": ("Merged", "merge_texts"),
     "models.model": ("Model",),
     "containers.opening": ("load", "open_model"),

@@ -98,13 +98,13 @@ def prepare(source: Model, output: Path, choices: BuildChoices) -> NewModel:
         if choices.check:
             new.warnings += [*inherited_faults(new), *unreachable_functions(new)]
         new.changes = [*changes(new.around, around(new.spec), new.known, choices.renames or {})]
-        settle_unused(new, output, choices, partial(_work, new, output))
+        settle_unused(new, output, choices, partial(work_of, new, output))
     except ModelError as failure:
         raise placed(failure, source) from failure
     return new
 
 
-def _work(new: NewModel, output: Path) -> int:
+def work_of(new: NewModel, output: Path) -> int:
     """Return the bytes that `write` reports as progress."""
     return compiled_work(new) if output.suffix.lower() == COMPILED else work(new, output)
 
@@ -116,7 +116,7 @@ def write(new: NewModel, source: Model, output: Path, choices: BuildChoices) -> 
         message = f"other files of the package are not kept: {', '.join(others)}"
         new.warnings.append(warning(codes.FILES_NOT_KEPT, message))
     if choices.expect and not choices.prune_weights:
-        choices.expect(partial(_work, new, output))
+        choices.expect(partial(work_of, new, output))
     try:
         if is_compiled:
             new.warnings += write_compiled(new, output, choices)

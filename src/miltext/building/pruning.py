@@ -67,6 +67,35 @@ def settle_unused(new: NewModel, output: Path, choices: BuildChoices, work: Call
         choices.progress(written - work())
 
 
+def unite_files(new: NewModel, choices: BuildChoices, work: Callable[[], int]) -> None:
+    """Put the records that the programs refer to into one weight file, equal records once.
+
+    Records keep their order. The compared records count as progress; `work` returns the bytes to write. Raise
+    ModelError (MIL427) if a program may refer to weights in an unknown way.
+    """
+    for program in ml_programs(new.spec):
+        _refuse_unknown_fields(program)
+    compared = _compared_work(new)
+    if choices.expect:
+        choices.expect(lambda: compared + work())
+    files = _files(new)
+    _find_records(files, choices.progress)
+    records = [record for file in files for record in file.records]
+    offsets, _ = layout(record.size for record in records)
+    for record, offset in zip(records, offsets, strict=True):
+        _place(record, new.store, offset)
+    new.files = {new.store: files[0].path} if records else {}
+    new.pruned = {new.store: records} if records else {}
+
+
+def _place(record: WeightRecord, name: str, offset: int) -> None:
+    """Give a record its place in the new file, also in the values that refer to it."""
+    record.offset = offset
+    for value in record.values:
+        value.blobFileValue.fileName = f"{MODEL_PATH}/{name}"
+        value.blobFileValue.offset = offset
+
+
 def _compared_work(new: NewModel) -> int:
     """Return the bytes that `_prune` reports as progress: of the records that values refer to, each once, even if a
     file has several names.
@@ -132,16 +161,18 @@ def _files(new: NewModel) -> list[_File]:
 def _find_records(files: Iterable[_File], progress: Progress | None) -> None:
     """Find the records that values refer to, in their order; for equal records, only the first."""
     for _, alike in groupby(sorted(files, key=lambda file: sorted(file.programs)), lambda file: file.programs):
-        known = KnownRecords[WeightRecord]()
+        known, placed = KnownRecords[WeightRecord](), dict[tuple[Path, int], WeightRecord]()
         for file in alike:
             with BlobFile(file.path) as opened:
                 for offset in sorted(file.values):
                     blob = opened.blob(offset)
-                    record = known.find(blob.dtype, blob.count, blob.pieces())
+                    same = placed.get((blob.path, blob.start))  # of a file with two names, which is not read again
+                    record = same or known.find(blob.dtype, blob.count, blob.pieces())
                     if record is None:
                         record = WeightRecord(blob.dtype, blob.count, blob.path, blob.start, offset)
                         file.records.append(record)
                         known.add(record, record.dtype, record.elements, record.path, record.start)
+                    placed[blob.path, blob.start] = record
                     record.values += file.values[offset]
                     if progress:
                         progress(blob.size)
@@ -162,9 +193,7 @@ def _keep(new: NewModel, file: _File, is_shared: bool) -> int:
         del new.files[file.name]
         size = 0
     for record in file.records:
-        for value in record.values:
-            value.blobFileValue.fileName = f"{MODEL_PATH}/{file.name}"
-            value.blobFileValue.offset = record.offset
+        _place(record, file.name, record.offset)
     return size
 
 

@@ -47,6 +47,7 @@ class Storing:
         self, program: Program, arrays: dict[str, InType], externalize: int | None, specification_version: int
     ) -> None:
         self.program = program
+        self.arrays = arrays
         self.sources = {array.origin for array in arrays.values() if array.origin is not None}
         self._wide = specification_version >= WIDE_INTEGERS_SINCE
         self._arrays: list[tuple[Value, InType]] = []

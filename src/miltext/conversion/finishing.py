@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from miltext.conversion.known import Known, KnownConstant, dtype_of
+from miltext.ir.casts import cast_ops
 from miltext.ir.parts import Block, Op, Use, Value
 from miltext.printing.renaming import rename
 from miltext.schema.types import TensorType, Type
@@ -74,7 +75,7 @@ class Finishing:
             else:
                 name = value.name
                 rename(value, self._fresh(f"{name}_cast_{known.dtype}"))
-                self._append(known, value, self._cast_of(known.value, name, required))
+                self._append(known, value, cast_ops(known.value, name, required, self._fresh(f"{name}_dtype_0")))
         elif value is known.value:
             if isinstance(known, KnownConstant):
                 known.named = required.dtype
@@ -125,17 +126,9 @@ class Finishing:
         """Insert a cast of a value to a data type before an operation of its block; return its output."""
         name = self._fresh(f"{known.value.name}_to_{dtype}")
         assert isinstance(known.type, TensorType)
-        made = self._cast_of(known.value, name, known.type._replace(dtype=dtype))
+        made = cast_ops(known.value, name, known.type._replace(dtype=dtype), self._fresh(f"{name}_dtype_0"))
         known.block.insert_before(before, *made)
         return made[-1].outputs[0]
-
-    def _cast_of(self, value: Value, name: str, type: TensorType) -> list[Op]:
-        """Return a `cast` of a value after the `const` of its data type, in coremltools' form."""
-        stated = self._fresh(f"{name}_dtype_0")
-        held = {"val": immediate(STRING, type.dtype), "name": immediate(STRING, stated)}
-        word = Op.new("const", {}, {stated: STRING}, held)
-        inputs = {"x": value, "dtype": word.outputs[0]}
-        return [word, Op.new("cast", inputs, {name: type}, {"name": immediate(STRING, name)})]
 
     def _fresh(self, stem: str) -> str:
         return self._block.function.fresh(stem, first=0)

@@ -55,7 +55,7 @@ COMPILED_SO = "it is compiled so; `description=` describes the model anew"
 class Written(NamedTuple):
     """An ML Program to be written, in its `spec`, the `model` with its text, and the name of that in errors.
 
-    `before` returns the earlier model, None if there was none. A program that `is_edited` is not the program of the
+    `before` returns the earlier models, several for a linked one. A program that `is_edited` is not the program of the
     model's text; one that `is_kept` is the earlier model's, whose description may have changed.
     """
 
@@ -63,7 +63,7 @@ class Written(NamedTuple):
     program: Program
     model: Model
     name: str
-    before: Callable[[], Model | None]
+    before: Callable[[], Sequence[Model]]
     is_edited: bool = False
     is_kept: bool = False
 
@@ -111,8 +111,8 @@ def _program_findings(written: Written) -> list[Finding]:
     if written.is_kept:
         return []
     findings = _findings(written.program, written.model.text)
-    before = written.before() if findings else None
-    return _once(findings if before is None else _beside(findings, _findings(before.program), ANYWHERE))
+    known = [each for before in written.before() for each in _findings(before.program)] if findings else []
+    return _once(_beside(findings, known, ANYWHERE))
 
 
 def _contradictions(written: Written, new: NewModel, *, is_compiled: bool) -> list[Finding]:
@@ -122,8 +122,8 @@ def _contradictions(written: Written, new: NewModel, *, is_compiled: bool) -> li
     """
     made = SpecModel("mlmodel", written.name, None, None, written.spec)
     found = [each for each in contract_findings(made) if each.severity != "note"]
-    before = written.before() if found else None
-    known = [] if before is None else [_renamed(each, new) for each in contract_findings(before)]
+    before = written.before() if found else ()
+    known = [_renamed(each, new) for model in before for each in contract_findings(model)]
     judged: list[Finding] = []
     for finding, beside in zip(found, _beside(found, known, CONTRADICTING), strict=True):
         if beside is finding:
@@ -211,7 +211,7 @@ def _written(new: NewModel, source: Model, choices: BuildChoices) -> Iterator[Wr
     """
     original, is_edited = choices.original, choices.edit is not None
     if original is None and source.kind not in WITH_DESCRIPTION:
-        yield Written(new.spec, new.spec.mlProgram, source, source.name, lambda: None, is_edited)
+        yield Written(new.spec, new.spec.mlProgram, source, source.name, lambda: new.linked, is_edited)
         return
     whole = original or source
     chosen = None if whole is source and not is_edited else whole.select_only(choices.model)
@@ -220,17 +220,17 @@ def _written(new: NewModel, source: Model, choices: BuildChoices) -> Iterator[Wr
         if chosen is None:
             yield Written(spec, program, stage.model, stage.name, as_read)
         elif stage.model is chosen:
-            yield Written(spec, spec.mlProgram, source, source.name, lambda: chosen, is_edited)
+            yield Written(spec, spec.mlProgram, source, source.name, lambda: (chosen,), is_edited)
         else:
             yield Written(spec, program, stage.model, stage.name, as_read, is_kept=True)
 
 
-def _as_read(source: Model, place: str) -> Model:
+def _as_read(source: Model, place: str) -> tuple[Model]:
     """Return a model as it was before any change in memory; an unreadable model was not changed."""
     with suppress(MiltextError, OSError):
         if source.reopen is not None:
-            return source.reopen().select(place)
-    return source.select(place)
+            return (source.reopen().select(place),)
+    return (source.select(place),)
 
 
 def _findings(program: Program, text: str | None = None) -> list[Finding]:

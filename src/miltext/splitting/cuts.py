@@ -45,7 +45,7 @@ class Cutting:
     def by_size(self, most: int) -> Cuts:
         """Return the boundaries of the fewest parts without more than so many bytes of weights.
 
-        Raise ModelError (MIL489) if a part between two possible boundaries has more.
+        Raise ModelError (MIL499) if a part between two possible boundaries has more.
         """
         line = self._line(self._ops)
         starts = [0, *line.boundaries()]
@@ -59,7 +59,7 @@ class Cutting:
     def by_number(self, number: int) -> Cuts:
         """Return the boundaries of so many parts with about equal weights; without weights, operations count.
 
-        Raise ModelError (MIL489) if there are not enough possible boundaries.
+        Raise ModelError (MIL499) if there are not enough possible boundaries.
         """
         line = self._line(self._ops)
         starts = [0, *line.boundaries()]
@@ -74,7 +74,7 @@ class Cutting:
         """Return the boundaries after values: each part is what its value needs, without the earlier parts, and the
         last part is the rest.
 
-        Raise ModelError: MIL430 for an unknown name, MIL446 and MIL452 for a value that cannot cross a boundary, MIL488
+        Raise ModelError: MIL430 for an unknown name, MIL446 and MIL452 for a value that cannot cross a boundary, MIL494
         for a value that parts nothing.
         """
         places = {op: place for place, op in enumerate(self._needs.ops)}

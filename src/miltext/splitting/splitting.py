@@ -90,8 +90,8 @@ def split(request: _SplitArguments) -> Splitting:
         The parts, with the values between them, and the warnings.
 
     Raises:
-        ModelError: MIL430 for an unknown name, MIL446 and MIL452 for a value that cannot cross a boundary, MIL488 for a
-            value in `at` that is no boundary, MIL489 for an impossible number or size of parts; and the errors of
+        ModelError: MIL430 for an unknown name, MIL446 and MIL452 for a value that cannot cross a boundary, MIL494 for a
+            value in `at` that is no boundary, MIL499 for an impossible number or size of parts; and the errors of
             `miltext.build`.
         TypeError: Not exactly one of `parts`, `max_weights`, `at` and `functions` is given.
 

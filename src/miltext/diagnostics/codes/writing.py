@@ -364,6 +364,12 @@ NO_HYPOTHESIS = code(
     ERROR,
     "`pip install '.[hypothesis]'` in a checkout of miltext, or `pip install 'WHEEL[hypothesis]'` with its wheel",
 )
+IMPOSSIBLE_LINK = code(
+    "MIL485",
+    "models that cannot be linked",
+    ERROR,
+    "bind each input once, to a value that does not depend on it; the message shows the ends",
+)
 TEST_FAILS_ON_MODEL = code(
     "MIL486",
     "test fails on the model itself",
@@ -379,18 +385,17 @@ UNSTEADY_TEST = code(
     "the "
     "original again",
 )
-IMPOSSIBLE_BOUNDARY = code(
+TYPES_OF_BINDING = code(
     "MIL488",
-    "value that parts nothing",
+    "types of a binding differ",
     ERROR,
-    "name the output of an operation in the function's own block that later operations use; `miltext print` shows them",
+    "cast the value with `cast=True`, give one model other sizes with `miltext reshape`, or bind other values",
 )
-IMPOSSIBLE_SPLIT = code(
+INPUTS_DIFFER = code(
     "MIL489",
-    "model cannot be divided so",
+    "inputs of one name differ",
     ERROR,
-    "allow fewer parts or larger ones, or cast a value that prevents a boundary to a type that a model can have as an "
-    "input",
+    "keep them apart with `apart=`, or give them one type and description",
 )
 CONSTANT_RESIZED = code(
     "MIL490",
@@ -414,6 +419,12 @@ CONSTANT_CANNOT_FOLLOW = code(
     "sizes. If a range was requested, choose one size",
 )
 IMPOSSIBLE_PACKAGE_SIZE = code("MIL493", "size too large for a package", ERROR, "choose smaller sizes")
+IMPOSSIBLE_BOUNDARY = code(
+    "MIL494",
+    "value that parts nothing",
+    ERROR,
+    "name the output of an operation in the function's own block that later operations use; `miltext print` shows them",
+)
 DIFFERENCE_OF_ANOTHER_MODEL = code(
     "MIL495",
     "difference of another model",
@@ -437,4 +448,11 @@ NEW_WEIGHT_NOT_FOUND = code(
     "new weight not found",
     ERROR,
     "compare the models where their weight files are, or pass a model that has the new weights as `weights_from`",
+)
+IMPOSSIBLE_SPLIT = code(
+    "MIL499",
+    "model cannot be divided so",
+    ERROR,
+    "allow fewer parts or larger ones, or cast a value that prevents a boundary to a type that a model can have as an "
+    "input",
 )

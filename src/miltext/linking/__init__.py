@@ -1,0 +1,1 @@
+"""Linking of several models to one."""

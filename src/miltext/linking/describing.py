@@ -1,0 +1,132 @@
+"""The description of linked models: the entries of each, under the names of the whole."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING
+
+from miltext.descriptions.kinds import ProgramFeature, new_entry
+from miltext.descriptions.losses import DescriptionLoss
+from miltext.descriptions.parts import beside_kinds
+from miltext.descriptions.program_descriptions import known_version, required_version
+from miltext.schema.features import PREDICTIONS
+from miltext.schema.proto import FunctionDescription, ModelDescription
+from miltext.schema.proto import Model as Spec
+from miltext.schema.stamps import STAMP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from miltext.linking.bindings import Bindings
+    from miltext.linking.joining import Joined
+    from miltext.linking.parts import End, LinkedPart
+    from miltext.schema.proto import FeatureDescription, Program
+
+
+def head_of_joined(made: Bindings, joined: Joined, losses: list[DescriptionLoss]) -> Spec:
+    """Return the Model message of joined models, without the program; losses are added to `losses`."""
+    description = ModelDescription()
+    for end, name in (*joined.taken.items(), *joined.given.items()):
+        entry = getattr(description, end.side).add()
+        entry.CopyFrom(_entry(made.parts[end.part], end.side, end.name))
+        entry.name = name
+    _name_predictions(description, made, joined.given, losses)
+    losses += _lost(made)
+    return _head(made.parts, joined.program, description, losses)
+
+
+def head_of_functions(parts: Sequence[LinkedPart], program: Program, losses: list[DescriptionLoss]) -> Spec:
+    """Return the Model message of models as functions, without the program; the first function is the default."""
+    description = ModelDescription(defaultFunctionName=parts[0].name)
+    for part in parts:
+        described = FunctionDescription(name=part.name)
+        for end in part.ends("input", "output", "state"):
+            getattr(described, end.side).add().CopyFrom(_entry(part, end.side, end.name))
+        for field in PREDICTIONS:
+            setattr(described, field, getattr(part.described, field))
+        description.functions.add().CopyFrom(described)
+    return _head(parts, program, description, losses)
+
+
+def _entry(part: LinkedPart, side: str, name: str) -> FeatureDescription:
+    """Return the entry of an end, made from its type if the model describes none."""
+    known = part.entries(side).get(name)
+    if known is not None:
+        return known
+    value = ProgramFeature(name, part.sides[side][name], side, part.function)
+    return new_entry(value, is_bounded=False)
+
+
+def _name_predictions(
+    description: ModelDescription, made: Bindings, given: Mapping[End, str], losses: list[DescriptionLoss]
+) -> None:
+    """Name the outputs of the last classifier whose label is an output of the whole."""
+    label, probabilities = PREDICTIONS
+    for part in made.parts:
+        names = {end.name: name for end, name in given.items() if end.part == part.place}
+        stated = [getattr(part.described, field) for field in PREDICTIONS]
+        if not stated[0]:
+            continue
+        before = getattr(description, label)
+        if stated[0] not in names:
+            message = f"the label `{stated[0]}` of `{part.name}` is no output, so that model classifies nothing"
+            losses.append(DescriptionLoss(message, is_meant=True))
+            continue
+        if before:
+            losses.append(DescriptionLoss(f"`{before}` is no longer a predicted label: a model has one, `{stated[0]}`"))
+        setattr(description, label, names[stated[0]])
+        setattr(description, probabilities, names.get(stated[1], ""))
+
+
+def _lost(made: Bindings) -> Iterator[DescriptionLoss]:
+    """Yield the facts about bound values that the whole does not state."""
+    for end, source in made.sources.items():
+        own, other = (made.parts[each.part].entries(each.side).get(each.name) for each in (end, source))
+        if own is None or other is None:
+            continue
+        if source.side == "output" and other.type.WhichOneof("Type") == "imageType":
+            message = f"`{made.spelled(source)}` was an image, whose numbers Core ML rounds; `{made.spelled(end)}`"
+            yield DescriptionLoss(f"{message} gets them unrounded")
+        if source.side != "output" and own.shortDescription not in ("", other.shortDescription):
+            message = f"`{made.spelled(end)}` and `{made.spelled(source)}` are one {end.side}"
+            yield DescriptionLoss(f"{message}, and the short description of the first is not kept")
+
+
+# ---- the head
+
+
+def _head(
+    parts: Sequence[LinkedPart], program: Program, description: ModelDescription, losses: list[DescriptionLoss]
+) -> Spec:
+    _take_metadata(description, parts, losses)
+    unknown = [part.name for part in parts if beside_kinds(part.built.spec)]
+    losses += [DescriptionLoss(f"`{name}` has fields that the schema lacks, which are not kept") for name in unknown]
+    least = max(known_version(program, description), required_version(program, description))
+    version = max([least, *(part.built.spec.specificationVersion for part in parts)])
+    return Spec(specificationVersion=version, description=description)
+
+
+def _take_metadata(description: ModelDescription, parts: Iterable[LinkedPart], losses: list[DescriptionLoss]) -> None:
+    """Take the metadata of the first model that has some; record the facts of the others that differ."""
+    first = ""
+    for part in parts:
+        own = part.built.spec.description
+        if not own.HasField("metadata") or not own.metadata.ByteSize():
+            continue
+        if not first:
+            first = part.name
+            description.metadata.CopyFrom(deepcopy(own.metadata))
+        elif lost := [*_different(description, own)]:
+            losses.append(DescriptionLoss(f"the metadata are those of `{first}`; `{part.name}` had {', '.join(lost)}"))
+
+
+def _different(one: ModelDescription, other: ModelDescription) -> Iterator[str]:
+    """Yield the names of the metadata of another description that this one has not, or otherwise; stamps of tools do
+    not count.
+    """
+    for field, value in other.metadata.ListFields():
+        if field.name == "userDefined":
+            known = one.metadata.userDefined
+            yield from (key for key in sorted(value) if not key.startswith(STAMP) and known.get(key) != value[key])
+        elif getattr(one.metadata, field.name) != value:
+            yield f"another {field.name}" if getattr(one.metadata, field.name) else f"a {field.name}"

@@ -1,0 +1,78 @@
+"""One opset for several functions: the newest, if all of their operations exist in it as they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import Note, codes, warning
+from miltext.diagnostics.wording import listed
+from miltext.files.refusals import refusal
+from miltext.ir.graph import Graph
+from miltext.schema.operations import signature
+from miltext.schema.opsets import specification_of
+from miltext.schema.walk import blocks_of, own_opset
+from miltext.syntax.names import opset_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from miltext.diagnostics import Diagnostic
+    from miltext.ir.parts import Op
+    from miltext.linking.parts import LinkedPart
+
+
+def opset_of_part(part: LinkedPart) -> str:
+    """Return the opset of the block of a model's function."""
+    opset = own_opset(part.message.opset, part.message.block_specializations)
+    assert opset is not None  # or the model would have been refused
+    return opset
+
+
+def common_opset(parts: Sequence[LinkedPart]) -> str:
+    """Return the newest opset of the models. Raise ModelError (MIL485) if an operation is not in it as it is."""
+    opsets = [opset_of_part(part) for part in parts]
+    newest = max(opsets, key=specification_of)
+    for part, opset in zip(parts, opsets, strict=True):
+        if specification_of(opset) != specification_of(newest):
+            _require_raisable(part, opset, newest)
+    return newest
+
+
+def _require_raisable(part: LinkedPart, old: str, new: str) -> None:
+    block = Graph(part.built.spec.mlProgram).functions[part.function].blocks[old]
+    for op in block.walk():
+        reason = _obstacle(op, old, new)
+        if reason:
+            made = ", ".join(value.name for value in op.outputs) or op.type
+            message = f"`{part.name}` is of {opset_text(old)} and would become {opset_text(new)}: {reason}"
+            way = "convert that model for the newer opset, or link the models as functions, which keep their opsets"
+            raise refusal(codes.IMPOSSIBLE_LINK, message, part.source.name, Note(f"it makes `{made}`"), Note(way))
+
+
+def _obstacle(op: Op, old: str, new: str) -> str | None:
+    """Return why an operation is another one in a newer opset, or none; None if it stays the same."""
+    before, after = signature(op.type, old), signature(op.type, new)
+    if before is None or before == after:
+        return None
+    if after is None or before.opset == after.opset:
+        return None if after else f"`{op.type}` is not in it"
+    given = {*op.inputs, *op.attributes}
+    gone = [name for name in before.parameters if name in given and name not in after.parameters]
+    if gone and not after.open:
+        return f"`{op.type}` has no parameter `{gone[0]}` there"
+    missing = [name for name, each in after.parameters.items() if each.required and name not in given]
+    if missing:
+        return f"`{op.type}` needs `{missing[0]}` there"
+    least, most = after.outputs
+    if len(op.outputs) < least or (most is not None and len(op.outputs) > most):
+        return f"`{op.type}` has another number of outputs there"
+    return None
+
+
+def left_out(part: LinkedPart) -> Iterator[Diagnostic]:
+    """Yield a warning about the blocks of a model for other opsets, which the whole does not have."""
+    own = opset_of_part(part)
+    others = [opset_text(opset) for opset in blocks_of(part.message) if opset != own]
+    if others:
+        message = f"the block of `{part.function}` of `{part.name}` for {listed(others, 'and')} is left out"
+        yield warning(codes.LEFT_OUT_OF_PART, message)
