@@ -160,6 +160,16 @@ def part(folder: Path) -> None:
     assert described(folder / "Back.mlpackage", "input") == {"pooled_cast_fp16": "multiArrayType"}
 
 
+def divided(folder: Path) -> None:
+    assert sorted(each.name for each in (folder / "halves").iterdir()) == [
+        "01_Transformer.mlpackage",
+        "02_Transformer.mlpackage",
+    ]
+    info = json.loads((folder / "info.json").read_text(encoding="utf-8"))
+    assert [each["type"] for each in info["models"]] == ["mlProgram"] * 2
+    assert not (folder / "small").exists()
+
+
 def reported(folder: Path) -> None:
     assert types(folder / "Small.mlpackage") == ["max_pool"]
     small = miltext.parse((folder / "small.mil").read_text(encoding="utf-8"))
@@ -239,6 +249,7 @@ OUTCOMES: dict[str, Callable[[Path], None]] = {
     "locate-an-error": located,
     "run-a-model": running,
     "take-a-part": part,
+    "cut-a-model-into-parts": divided,
     "report-a-bug": reported,
     "keep-the-numbers": keeping,
     "add-a-default": default_added,

@@ -60,6 +60,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "rule": {"source": "this test"},
     "run": {"model": TEXT, "inputs": X},
     "size": {"source": TEXT},
+    "split": {"source": TEXT, "output": None, "parts": 1},
     "strict_findings": {"text": TEXT},
     "to_draft": {"program": TEXT},
     "to_text": {"program": TEXT},

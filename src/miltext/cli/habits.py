@@ -19,7 +19,7 @@ STDIN = "<stdin>"
 
 FROM_STDIN = {
     **dict.fromkeys(("build", "convert-weights", "describe", "info", "parse", "print", "reduce", "run"), ("model",)),
-    **dict.fromkeys(("expose", "extract", "locate", "optimize", "rename", "reshape", "size", "weights"), ("model",)),
+    **dict.fromkeys(("expose", "extract", "locate", "optimize", "rename", "reshape", "size", "split", "weights"), ("model",)),
     **dict.fromkeys(("check", "fmt"), ("paths",)),
     "find": ("paths",),
     "rewrite": ("words",),
