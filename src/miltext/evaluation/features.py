@@ -27,12 +27,7 @@ class Feature(NamedTuple):
 
     def allows(self, shape: tuple[int, ...]) -> bool:
         """Return whether a shape is allowed."""
-        sizes = self.sizes
-        if sizes is None or list(shape) == sizes.default:
-            return True
-        if sizes.shapes:
-            return list(shape) in sizes.shapes
-        return len(shape) == len(sizes.ranges) and all(map(_is_within, shape, sizes.ranges))
+        return self.sizes is None or self.sizes.allows(shape)
 
     def shapes(self, declared: Shape) -> str:
         """Return the allowed shapes, as text for a message; `declared` is the shape of its type."""
@@ -45,11 +40,6 @@ class Feature(NamedTuple):
 
 
 NOTHING_SAID = Feature()
-
-
-def _is_within(size: int, limits: list[int]) -> bool:
-    least, most = limits
-    return least <= size and (most < 0 or size <= most)
 
 
 def _range(limits: list[int]) -> str:

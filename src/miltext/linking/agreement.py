@@ -6,25 +6,26 @@ from typing import TYPE_CHECKING
 
 from miltext.building.choices import BuildChoices
 from miltext.containers.programs import TextModel
+from miltext.descriptions.kept_sizes import sizes_in_words
 from miltext.descriptions.sizes import Size, spell_sizes
 from miltext.diagnostics import Note, codes
 from miltext.files.refusals import refusal
 from miltext.files.writing import WITH_DESCRIPTION
+from miltext.printing.flexible_shapes import flexible
 from miltext.printing.printer import type_text
 from miltext.printing.printing import to_text
 from miltext.schema.operations import signature
-from miltext.schema.types import TensorType, read_type
+from miltext.schema.types import TensorType, read_type, show
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from miltext.descriptions.ranges import Range
     from miltext.descriptions.sizes import Sizes
     from miltext.diagnostics import Diagnostic, ModelError
     from miltext.linking.bindings import Bindings
     from miltext.linking.parts import End, LinkedPart
     from miltext.schema.proto import FeatureDescription, ValueType
-    from miltext.schema.types import Type
+    from miltext.schema.types import Shape, Type
 
 
 def type_of(made: Bindings, end: End) -> Type:
@@ -65,6 +66,7 @@ def _closed(made: Bindings, end: End) -> Sizes | None:
         return None
     if not _fits(given, taken) or given.shape == taken.shape:
         return None
+    _require_allowed(made, end, given.shape)
     return tuple(Size(1, None) if size is None else Size(size, size) for size in given.shape)
 
 
@@ -73,6 +75,19 @@ def _fits(given: TensorType, taken: TensorType) -> bool:
     if len(given.shape) != len(taken.shape):
         return False
     return all(size == wanted or wanted is None for size, wanted in zip(given.shape, taken.shape, strict=True))
+
+
+def _require_allowed(made: Bindings, end: End, shape: Shape) -> None:
+    """Refuse fixed sizes that the description of an input does not allow. Raise ModelError (MIL488)."""
+    entry = _entry(made, end)
+    sizes = flexible(entry) if entry is not None else None
+    fixed = [size for size in shape if size is not None]
+    if sizes is not None and len(fixed) == len(shape) and not sizes.allows(fixed):
+        allowed = sizes_in_words(sizes)
+        message = (
+            f"`{made.spelled(end)}` gets {show(shape)}, but allows {', '.join(allowed) or show((*sizes.default,))}"
+        )
+        raise refusal(codes.TYPES_OF_BINDING, message, None, Note("`miltext reshape` gives it other sizes"))
 
 
 def _resize(part: LinkedPart, sizes: dict[str, Sizes], on_warning: Callable[[Diagnostic], object]) -> None:
@@ -87,8 +102,9 @@ def _resize(part: LinkedPart, sizes: dict[str, Sizes], on_warning: Callable[[Dia
     resized = TextModel(made.encode(), source.name, source.path if source.kind == "mil" else None)
     resized.model_path = source.model_path
     original = whole if whole.kind in WITH_DESCRIPTION else None
-    ranges: dict[str, Range] = {name: each for name, each in (part.choices.ranges or {}).items() if name not in sizes}
-    ranges |= {name: spell_sizes(each) for name, each in sizes.items() if not all(size.is_fixed for size in each)}
+    ranges = {name: each for name, each in (part.choices.ranges or {}).items() if name not in sizes}
+    if original is None:  # otherwise its description has the ranges of sizes that stay open
+        ranges |= {name: spell_sizes(each) for name, each in sizes.items() if not all(size.is_fixed for size in each)}
     own = BuildChoices(weights=part.choices.weights, ranges=ranges, check=part.choices.check, original=original)
     part.rebuild(resized, own)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,7 +23,6 @@ from miltext.models.model import Model
 from miltext.schema.function_io import interface
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.walk import own_block
-from miltext.syntax.names import FreshNames
 
 if TYPE_CHECKING:
     from miltext.building.new_model import NewModel
@@ -126,10 +126,10 @@ def _named(models: Models) -> dict[str, Source]:
     if isinstance(models, str | os.PathLike | Model):
         raise TypeError("`models` of link() is several models, or a mapping, such as a dict, of names to models")
     found: dict[str, Source] = {}
-    names = FreshNames(())
     for each in models:
         stem = _stem(each)
-        found[stem if stem not in found else names.numbered(stem, start=2)] = each
+        names = chain([stem], (f"{stem}_{number}" for number in count(2)))
+        found[next(name for name in names if name not in found)] = each
     return found
 
 

@@ -14,7 +14,7 @@ listed (seen in one text); the sorting of several inputs by name is unproven, an
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from miltext.diagnostics import PrintError, codes, error
@@ -51,6 +51,19 @@ class Flexible(NamedTuple):
     shapes: list[Sizes]
     ranges: list[Sizes]
     doubts: tuple[str, ...] = ()
+
+    def allows(self, shape: Sequence[int]) -> bool:
+        """Return whether a shape is allowed."""
+        sizes = [*shape]
+        if sizes == self.default or self.shapes:
+            return sizes == self.default or sizes in self.shapes
+        return len(sizes) == len(self.ranges) and all(map(_is_within, sizes, self.ranges))
+
+
+def _is_within(size: int, limits: Sizes) -> bool:
+    """Return whether a size is between a least and a greatest one, -1 for none."""
+    least, greatest = limits
+    return least <= size and (greatest < 0 or size <= greatest)
 
 
 def shape_information(inputs: Iterable[FeatureDescription]) -> tuple[Value | None, list[str]]:
