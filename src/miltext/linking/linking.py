@@ -22,6 +22,7 @@ from miltext.drafting.judging import judge
 from miltext.files.refusals import refusal
 from miltext.linking.agreement import refine, require_agreement, type_of
 from miltext.linking.bindings import bound, kept_outputs
+from miltext.linking.constants import unite_constants
 from miltext.linking.describing import head_of_functions, head_of_joined
 from miltext.linking.joining import join
 from miltext.linking.opsets import common_opset, left_out
@@ -214,6 +215,7 @@ def _write(
     before = sum(path.stat().st_size for part in parts for path in {*part.built.files.values()})
     before += sum(array.size for array in arrays.values())
     unite_files(new, choices, partial(work_of, new, output))
+    linked.renamed = unite_constants(new.spec.mlProgram, linked.renamed)
     new.storing = Storing(new.spec.mlProgram, arrays, None, new.spec.specificationVersion)
     check_kept(output, [*new.storing.sources])
     whole = BareProgram("pb", new.spec.mlProgram, str(output), None)
