@@ -89,7 +89,7 @@ FUNCTIONS: dict[str, Function] = {
     "reshape": _written(miltext.reshape, {"x": [8]}),
     "run": lambda source, _: miltext.run(source, X)["y"].tolist(),
     "size": lambda source, _: miltext.size(source).bytes,
-    "split": lambda source, path: _split(source, path),
+    "split": _split,
     "to_draft": lambda source, _: miltext.to_draft(source),
     "to_text": lambda source, _: miltext.to_text(source),
     "weights": lambda source, _: [*miltext.weights(source)],

@@ -101,6 +101,7 @@ if TYPE_CHECKING:
     from miltext.rewriting.rewriting import RewriteOptions as RewriteOptions
     from miltext.rewriting.rewriting import rewrite as rewrite
     from miltext.sizing.sizes import size as size
+    from miltext.splitting.results import Splitting as Splitting
     from miltext.splitting.splitting import SplitOptions as SplitOptions
     from miltext.splitting.splitting import split as split
     from miltext.syntax.tables import lark_parser as lark_parser
@@ -146,6 +147,7 @@ _HOMES = {
     "rewriting.results": ("Rewriting",),
     "rewriting.rewriting": ("RewriteOptions", "rewrite"),
     "sizing.sizes": ("size",),
+    "splitting.results": ("Splitting",),
     "splitting.splitting": ("SplitOptions", "split"),
     "syntax.tables": ("lark_parser",),
 }

@@ -140,9 +140,11 @@ def _as_the_whole(whole: WholeModel, linked: Model) -> Model:
     if function.name != whole.function:
         made.functions[whole.function].CopyFrom(made.functions.pop(function.name))
     linked.program.CopyFrom(made)
-    assert linked.description is not None
-    linked.description.CopyFrom(whole.model.description or type(linked.description)())
-    if linked.spec is not None and whole.model.specification_version is not None:  # fp16 at a boundary needs iOS 16
+    assert linked.spec is not None
+    linked.spec.ClearField("description")
+    if whole.model.description is not None:
+        linked.spec.description.CopyFrom(whole.model.description)
+    if whole.model.specification_version is not None:  # fp16 at a boundary needs iOS 16
         linked.spec.specificationVersion = whole.model.specification_version
     return linked
 
@@ -174,8 +176,6 @@ def _entries(description: Any) -> Any:
 def _numbers(whole: WholeModel, paths: list[Path], out: Path) -> str:
     if isinstance(whole.results, str):
         return ""
-    linked = open_model(out)
-    (function,) = linked.program.functions
     runs = {"linked": [_evaluator(out)], "parts": [_evaluator(path) for path in paths]}
     return next((f"{name}: {wrong}" for name, each in runs.items() if (wrong := _compared(whole, each))), "")
 

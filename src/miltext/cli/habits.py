@@ -19,8 +19,9 @@ STDIN = "<stdin>"
 
 FROM_STDIN = {
     **dict.fromkeys(("build", "convert-weights", "describe", "info", "parse", "print", "reduce", "run"), ("model",)),
-    **dict.fromkeys(("expose", "extract", "locate", "optimize", "rename", "reshape", "size", "split", "weights"), ("model",)),
+    **dict.fromkeys(("expose", "extract", "locate", "optimize", "rename", "reshape", "size", "weights"), ("model",)),
     **dict.fromkeys(("check", "fmt"), ("paths",)),
+    "split": ("model",),
     "find": ("paths",),
     "rewrite": ("words",),
     "compare": ("old", "new"),

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 SLACK = 4
 """A part of several equal ones may have a `SLACK`th more than its share, if fewer bytes cross then."""
 
+_TRIES = 4
+"""The most limits that are tried for more even parts with as few bytes across."""
+
 _FINE = 1000
 """The least limit is found up to this part of all bytes."""
 
@@ -57,10 +60,30 @@ def within(units: Sequence[Unit], most: int) -> list[int]:
 def evenly(units: Sequence[Unit], number: int) -> list[int]:
     """Return the first unit of each of `number` parts with about equal weights, of which the fewest bytes cross.
 
-    No part has more than its share and a quarter, or than the boundaries make necessary. There are enough units.
+    No part has more than its share and a quarter, or than the boundaries make necessary; of several such choices, one
+    with a small largest part. There are enough units.
     """
     share = _bytes(units) / number
-    most = max(_least_limit(units, number), int(share + share / SLACK))
+    low = _least_limit(units, number)
+    high = max(low, int(share + share / SLACK))
+    best = _numbered(units, number, high)
+    for _ in range(_TRIES):
+        if low >= high:
+            break
+        found = _numbered(units, number, low)
+        if _crossing(units, found) <= _crossing(units, best):
+            return found
+        low = (low + high + 1) // 2
+    return best
+
+
+def _crossing(units: Sequence[Unit], starts: Sequence[int]) -> int:
+    """Return the bytes that cross the boundaries before units."""
+    return sum(units[start].crossing for start in starts[1:])
+
+
+def _numbered(units: Sequence[Unit], number: int, most: int) -> list[int]:
+    """Return the first units of so many parts within a limit, of which the fewest bytes cross."""
     starts = [*_starts(units, most)]
     costs: list[int | None] = [0, *[None] * len(units)]
     layers = []

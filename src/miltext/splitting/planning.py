@@ -76,11 +76,11 @@ def plan_split(source: Model, request: SplitRequest) -> PlannedSplit:
     """Return the plan of a split. Raise ModelError as `miltext.split` does."""
     with gc_paused:
         keys = Keys()
-        contents = ProgramContents(keys, source.model_path, source.keeps)
-        graph = KeyedGraph(own_copy(source.program), keys, contents)
+        unread = ProgramContents(keys, None)  # sizes follow from types, and a plan reads no weights
+        graph = KeyedGraph(own_copy(source.program), keys, unread)
         weights = _weights(graph)
         if request.choose is None:
-            return _whole_functions(graph, weights, read_ranges(request.ranges))
+            return _whole_functions(source, graph, weights, read_ranges(request.ranges))
         function, block = _function(graph, request)
         ranges = _ranges(source, function, block, request.ranges)
         version = max(source.specification_version or 0, specification_of(function.opset))
@@ -92,8 +92,13 @@ def plan_split(source: Model, request: SplitRequest) -> PlannedSplit:
         return PlannedSplit(parts, weight_of(function.walk(), weights), ranges)
 
 
-def _whole_functions(graph: KeyedGraph, weights: WeightsByOp, ranges: Mapping[str, Sizes]) -> PlannedSplit:
-    functions = [*graph.functions.values()]
+def _whole_functions(
+    source: Model, graph: KeyedGraph, weights: WeightsByOp, ranges: Mapping[str, Sizes]
+) -> PlannedSplit:
+    """Return each function as a part, in the order of the description."""
+    listed_first = [each.name for each in source.description.functions] if source.description is not None else []
+    names = [each for each in dict.fromkeys([*listed_first, *graph.functions]) if each in graph.functions]
+    functions = [graph.functions[each] for each in names]
     parts = [
         whole_function(each, part_name(len(functions), each.name, number), weights, partial(value_bytes, ranges=ranges))
         for number, each in enumerate(functions, 1)
