@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import EXAMPLE
@@ -254,13 +255,13 @@ def test_a_program_without_a_chosen_function_is_refused(tmp_path: Path) -> None:
         {"functions": True, "function": "main"},
     ],
 )
-def test_a_split_has_one_way(how: dict[str, object]) -> None:
+def test_a_split_has_one_way(how: dict[str, Any]) -> None:
     with pytest.raises(TypeError):
         miltext.split(text(CHAIN, "d"), **how)
 
 
 @pytest.mark.parametrize("how", [{"parts": 0}, {"max_weights": 0}])
-def test_a_number_is_at_least_1(how: dict[str, int]) -> None:
+def test_a_number_is_at_least_1(how: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="is at least 1, not 0"):
         miltext.split(text(CHAIN, "d"), **how)
 

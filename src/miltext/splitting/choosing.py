@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SLACK = 4
 """A part of several equal ones may have a `SLACK`th more than its share, if fewer bytes cross then."""
 
-_TRIES = 4
+_TRIES = 8
 """The most limits that are tried for more even parts with as few bytes across."""
 
 _FINE = 1000
