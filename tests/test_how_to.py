@@ -170,6 +170,16 @@ def joined(folder: Path) -> None:
     assert sorted(miltext.load(folder / "Both.mlpackage").program.functions) == ["decode", "encode"]
 
 
+def divided(folder: Path) -> None:
+    assert sorted(each.name for each in (folder / "halves").iterdir()) == [
+        "01_Transformer.mlpackage",
+        "02_Transformer.mlpackage",
+    ]
+    info = json.loads((folder / "info.json").read_text(encoding="utf-8"))
+    assert [each["type"] for each in info["models"]] == ["mlProgram"] * 2
+    assert not (folder / "small").exists()
+
+
 def reported(folder: Path) -> None:
     assert types(folder / "Small.mlpackage") == ["max_pool"]
     small = miltext.parse((folder / "small.mil").read_text(encoding="utf-8"))
@@ -256,6 +266,7 @@ OUTCOMES: dict[str, Callable[[Path], None]] = {
     "run-a-model": running,
     "take-a-part": part,
     "join-models": joined,
+    "cut-a-model-into-parts": divided,
     "report-a-bug": reported,
     "keep-the-numbers": keeping,
     "add-a-default": default_added,

@@ -49,6 +49,11 @@ def _of_extract(source: Any, path: Path) -> str:
     return _built(path)
 
 
+def _split(source: Any, path: Path) -> list[str]:
+    made = miltext.split(source, path.with_suffix(""), at="h")
+    return [_built(path.with_suffix("") / each.name) for each in made.parts]
+
+
 def _written(function: Callable[..., object], *values: object) -> Function:
     """Call a function that writes a model; the result is the text of that model."""
 
@@ -86,6 +91,7 @@ FUNCTIONS: dict[str, Function] = {
     "run": lambda source, _: miltext.run(source, X)["y"].tolist(),
     "cost": lambda source, _: miltext.cost(source).work,
     "size": lambda source, _: miltext.size(source).bytes,
+    "split": _split,
     "to_draft": lambda source, _: miltext.to_draft(source),
     "to_text": lambda source, _: miltext.to_text(source),
     "weights": lambda source, _: [*miltext.weights(source)],

@@ -62,6 +62,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "run": {"model": TEXT, "inputs": X},
     "size": {"source": TEXT},
     "cost": {"source": TEXT},
+    "split": {"source": TEXT, "output": None, "parts": 1},
     "strict_findings": {"text": TEXT},
     "to_draft": {"program": TEXT},
     "to_text": {"program": TEXT},

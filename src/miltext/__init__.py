@@ -21,6 +21,7 @@
     done = miltext.rewrite(model, "softmax", path)  # operations replaced by rules; `find` shows the matches
     done = miltext.optimize(model, path)  # operations out that it does not need, number for number
     whole = miltext.link([a, b], path)   # one model of several, with their values bound
+    done = miltext.split(model, "parts", parts=3)  # the model in parts, each a model
     small = miltext.reduce(model, test)  # the smallest part of it on which a test passes
     graph = miltext.Graph(program)       # operations, values and their uses, to be edited
     tree = miltext.lark_parser().parse(text)  # a tree of the text, for Lark's own tools
@@ -103,6 +104,9 @@ if TYPE_CHECKING:
     from miltext.rewriting.rewriting import RewriteOptions as RewriteOptions
     from miltext.rewriting.rewriting import rewrite as rewrite
     from miltext.sizing.sizes import size as size
+    from miltext.splitting.results import Splitting as Splitting
+    from miltext.splitting.splitting import SplitOptions as SplitOptions
+    from miltext.splitting.splitting import split as split
     from miltext.syntax.tables import lark_parser as lark_parser
 
 _HOMES = {
@@ -148,6 +152,8 @@ _HOMES = {
     "rewriting.results": ("Rewriting",),
     "rewriting.rewriting": ("RewriteOptions", "rewrite"),
     "sizing.sizes": ("size",),
+    "splitting.results": ("Splitting",),
+    "splitting.splitting": ("SplitOptions", "split"),
     "syntax.tables": ("lark_parser",),
 }
 _HOME = {name: f"miltext.{module}" for module, names in _HOMES.items() for name in names}

@@ -47,6 +47,7 @@ READERS = {
     "sidecar": ("sidecar", "{}"),
     "size": ("size", "{}"),
     "cost": ("cost", "{}"),
+    "split": ("split", "{}", "--parts", "2", "-o", "parts"),
     "weights": ("weights", "{}"),
 }
 """How each verb is called that reads a model."""
@@ -198,6 +199,8 @@ def test_another_kind_of_file_is_a_model_error(name: str, folder: Path) -> None:
 UNKNOWN = {
     "expose": (("expose", PACKAGE, "nope", "-o", "New.mlpackage"), 1),
     "extract": (("extract", PACKAGE, "nope", "-o", "New.mlpackage"), 1),
+    "split": (("split", PACKAGE, "--at", "nope", "-o", "parts"), 1),
+    "split, function": (("split", PACKAGE, "--parts", "2", "--function", "nope", "-o", "parts"), 1),
     "rename": (("rename", PACKAGE, "nope", "b", "-o", "New.mlpackage"), 1),
     "reshape": (("reshape", PACKAGE, "nope=1,2", "-o", "New.mlpackage"), 1),
     "build, range": (("build", PACKAGE, "--range", "nope=1,2", "-o", "New.mlpackage"), 1),

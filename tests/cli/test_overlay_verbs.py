@@ -238,6 +238,12 @@ def extract(package: Path, folder: Path) -> None:
     kept(folder / "N.mlpackage", {**FEATURES_TABLE, "Outputs": {}})
 
 
+@verb("split")
+def split(package: Path, folder: Path) -> None:
+    told("split", package, "--at", "inner", "-o", folder / "parts")
+    kept(folder / "parts" / f"01_{package.stem}.mlpackage", {**FEATURES_TABLE, "Outputs": {}})
+
+
 @verb("reduce")
 def reduce(package: Path, folder: Path) -> None:
     told("reduce", package, "--test", "true", "-o", folder / "N.mlpackage")

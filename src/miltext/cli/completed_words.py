@@ -193,6 +193,7 @@ WORDS: dict[str, Source] = {
     "fmt paths": files(".mil"),
     # outputs
     "output": files(*BUILT, ".mil"),
+    "split output": FOLDERS,
     "print output": files(".mil", ".html"),
     "parse output": files(".pb", ".txtpb"),
     "infer output": files(".mil"),
@@ -226,7 +227,7 @@ WORDS: dict[str, Source] = {
     "help words": _commands,
     "revisions": _revisions,
     # names in the model
-    **dict.fromkeys(("values", "inputs"), in_model("values")),
+    **dict.fromkeys(("values", "inputs", "at"), in_model("values")),
     "rename old": in_model("names"),
     "function": in_model("functions"),
     "nested": in_model("stages"),

@@ -22,6 +22,7 @@ FROM_STDIN = {
     **dict.fromkeys(("expose", "extract", "locate", "optimize", "rename", "reshape", "size", "weights"), ("model",)),
     "cost": ("model",),
     **dict.fromkeys(("check", "fmt"), ("paths",)),
+    "split": ("model",),
     "find": ("paths",),
     "link": ("models",),
     "rewrite": ("words",),

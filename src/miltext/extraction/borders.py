@@ -7,7 +7,7 @@ refuses tensors of more than five dimensions (`converters/mil/mil/program.py`), 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Note, codes
@@ -22,6 +22,7 @@ from miltext.schema.types import TensorType, read_type, spelled
 if TYPE_CHECKING:
     from miltext.diagnostics import ModelError
     from miltext.extraction.planning import PartPlan
+    from miltext.ir.functions import Function
     from miltext.ir.parts import Value
     from miltext.schema.proto import NamedValueType, ValueType
 
@@ -60,14 +61,19 @@ def _named(value_type: ValueType) -> str:
 class Border:
     """The new inputs of a part and its outputs, checked against the limits of models."""
 
-    def __init__(self, planned: PartPlan) -> None:
-        self._planned = planned
-        self._opset = planned.graph.functions[planned.function].message.opset
-        self._values = top_values(planned.graph.functions[planned.function])
+    def __init__(self, function: Function, new: Sequence[NamedValueType], given: Sequence[NamedValueType]) -> None:
+        self._new, self._given = new, given
+        self._opset = function.message.opset
+        self._values = top_values(function)
+
+    @classmethod
+    def of(cls, planned: PartPlan) -> Border:
+        """Return the border of a planned part."""
+        return cls(planned.graph.functions[planned.function], planned.new, planned.given)
 
     def faults(self) -> Iterator[ModelError]:
         """Yield an error for each impossible input or output, with the nearest possible values."""
-        for value in self._planned.new:
+        for value in self._new:
             if not can_take(value.type):
                 message = f"`{value.name}` is {_named(value.type)}, which cannot be an input of a model"
                 notes = [
@@ -75,7 +81,7 @@ class Border:
                     *self._cast(value, "declare it as {} in the text, and `cast` it to {}"),
                 ]
                 yield refusal(codes.IMPOSSIBLE_PART_INPUT, message, None, *notes)
-        for value in self._planned.given:
+        for value in self._given:
             maker = self._values[value.name].maker
             if not can_give(value.type) and (maker is None or maker.type != OF_CLASSES):
                 message = f"`{value.name}` is {_named(value.type)}, which cannot be an output of a model"

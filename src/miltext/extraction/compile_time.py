@@ -49,6 +49,24 @@ def _parameters(op: Op, varying: Mapping[Value, Value], opset: str) -> Iterator[
                 yield CompileTimeValue(op, parameter, value, varying[value])
 
 
+def compile_time_values(ops: Iterable[Op], opset: str) -> set[Value]:
+    """Return the values among operations that constant parameters depend on, constants aside: none may be an input."""
+    types: dict[str, list[str]] = {}
+    todo: list[Value] = []
+    for op in ops:
+        for each in (op, *op.walk()):
+            if each.type not in types:
+                types[each.type] = constant_parameters(each.type, opset)
+            todo += [value for parameter in types[each.type] for value in each.values(parameter)]
+    found: set[Value] = set()
+    while todo:
+        value = todo.pop()
+        if value not in found and value.maker is not None and not value.is_constant:
+            found.add(value)
+            todo += value.maker.used()
+    return found
+
+
 def constant_parameters(op_type: str, opset: str) -> list[str]:
     """Return the compile-time parameters of an operation."""
     known = signature(op_type, opset)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.building.build import require_ending
 from miltext.building.choices import BuildChoices, WriteOptions
@@ -37,12 +37,16 @@ from miltext.syntax.recursion import with_room
 from miltext.weight_files.model_weights import blob_values
 
 if TYPE_CHECKING:
+    from miltext.descriptions.ranges import Range
     from miltext.diagnostics import Diagnostic
     from miltext.extraction.planning import PartPlan
     from miltext.models.model import Model
     from miltext.schema.proto import Program
     from miltext.schema.tensors import InType
 
+
+Planner: TypeAlias = "Callable[[Program], PartPlan]"
+"""A function that plans a part of a Program."""
 
 INPUTLESS = 9
 """The first specification version in which a model may have no inputs: for earlier ones Core ML reports "Empty input is
@@ -101,19 +105,47 @@ def extract(request: _ExtractRequest) -> list[Diagnostic]:
     source = model_with(whole, wanted, request.model)
     if output.suffix.lower() == ".mil":
         return _write_text(source, wanted, function, output, request.force)
+    ranges = {**_that_follow(source, wanted, function), **(request.ranges or {})}
+    return write_part(source, output, partial(_checked_plan, wanted, function, request.check), request, ranges)
+
+
+def write_part(
+    source: Model, output: Path, planner: Planner, options: WriteOptions, ranges: Mapping[str, Range]
+) -> list[Diagnostic]:
+    """Write the part of a model that the `planner` plans; return the warnings. `ranges` are the sizes of its inputs.
+
+    Raise as `miltext.build` does, and as the planner.
+    """
     reported: list[Diagnostic] = []
-    choices = BuildChoices.of(
-        request,
-        model=None,
-        original=source if source.kind in WITH_DESCRIPTION else None,
-        ranges={**_that_follow(source, wanted, function), **(request.ranges or {})},
-        prune_weights=True,
-        edit=partial(
-            _edit, _RequestedPart(wanted, function, request.check, source.specification_version or 0, reported)
-        ),
-    )
+    choices = part_choices(source, planner, options, ranges, reported)
     built = build_as_chosen(source, output, choices)
     return [*reported, *(each for each in built if each.code != codes.UNUSED_WEIGHTS or each.notes)]
+
+
+def part_choices(
+    source: Model,
+    planner: Planner,
+    options: WriteOptions,
+    ranges: Mapping[str, Range],
+    reported: list[Diagnostic],
+) -> BuildChoices:
+    """Return the choices to build a planned part, with only its weights; the build adds warnings to `reported`."""
+    return BuildChoices.of(
+        options,
+        model=None,
+        original=source if source.kind in WITH_DESCRIPTION else None,
+        ranges=ranges,
+        prune_weights=True,
+        edit=partial(_edit, _RequestedPart(planner, source.specification_version or 0, reported)),
+    )
+
+
+def _checked_plan(wanted: Wanted, function: str | None, check: bool, program: Program) -> PartPlan:
+    """Return the plan of a part; with `check`, refuse inputs and outputs that a model cannot have."""
+    planned = plan(program, wanted, function)
+    for fault in Border.of(planned).faults() if check else ():
+        raise fault
+    return planned
 
 
 def _that_follow(source: Model, wanted: Wanted, function: str | None) -> dict[str, str]:
@@ -161,7 +193,7 @@ def _part_text(source: Model, wanted: Wanted, function: str | None) -> tuple[str
     except ModelError as failure:
         failure.path = source.name
         raise
-    refused = Border(planned).faults()
+    refused = Border.of(planned).faults()
     faults = [each._replace(severity="warning") for fault in refused for each in fault.diagnostics]
     part = as_planned(planned)
     made = to_text(part) if text is None else trimmed(text, planned, part.functions[planned.function])
@@ -202,13 +234,9 @@ def _read(source: Model) -> tuple[str | None, Program, list[Diagnostic]]:
 
 
 class _RequestedPart(NamedTuple):
-    """The requested part of a model of a specification version: values of a function. Warnings are collected in
-    `warnings`.
-    """
+    """The requested part of a model of a specification version. Warnings are collected in `warnings`."""
 
-    wanted: Wanted
-    function: str | None
-    check: bool
+    planner: Planner
     version: int
     warnings: list[Diagnostic]
 
@@ -216,9 +244,7 @@ class _RequestedPart(NamedTuple):
 @with_room
 def _edit(request: _RequestedPart, program: Program, arrays: dict[str, InType]) -> dict[str, InType]:
     """Reduce a program to the part; return its arrays, which must be stored."""
-    planned = plan(program, request.wanted, request.function)
-    for fault in Border(planned).faults() if request.check else ():
-        raise fault
+    planned = request.planner(program)
     version = max(request.version, specification_of(program.functions[planned.function].opset))
     request.warnings.extend([*_left_out(planned), *_inputless(planned, version)])
     program.CopyFrom(as_planned(planned))

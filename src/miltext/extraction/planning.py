@@ -66,6 +66,59 @@ class PartPlan(NamedTuple):
         return [value.name for value in self.given]
 
 
+class AssignedPart(NamedTuple):
+    """A part by its operations: their places in the own block of a function, and the names of its inputs and outputs.
+
+    `taken` are inputs of the function, in its order; `inputs` are made by operations of other parts, which make no
+    value of this one.
+    """
+
+    function: str
+    places: Sequence[int]
+    taken: Sequence[str]
+    inputs: Sequence[str]
+    outputs: Sequence[str]
+
+
+def plan_assigned(assigned: AssignedPart, program: Program) -> PartPlan:
+    """Return the plan of a part whose operations are known, also of operations that no output needs."""
+    graph = Graph(program)
+    function = graph.functions[assigned.function]
+    opset, block, values = function.own_opset, function.block, top_values(function)
+    assert opset is not None
+    assert block is not None, "the operations are in the function's own block"
+    ops = [*block]
+    kept = {place: ops[place] for place in assigned.places}
+    given = {values[each]: function.fresh(f"{each}_unused") for each in assigned.inputs}
+    return PartPlan(
+        graph,
+        assigned.function,
+        {opset: BlockPlan(kept, [values[each] for each in assigned.outputs], given)},
+        [*assigned.taken],
+        [_declared(values[each]) for each in assigned.inputs],
+        [_declared(values[each]) for each in assigned.outputs],
+        [each for each in function.blocks if each != opset],
+    )
+
+
+def plan_function(name: str, program: Program) -> PartPlan:
+    """Return the plan of a whole function, with all of its inputs and blocks."""
+    graph = Graph(program)
+    function = graph.functions[name]
+    blocks = {opset: BlockPlan(dict(enumerate(each)), each.outputs, {}) for opset, each in function.blocks.items()}
+    given = function.block.outputs if function.block is not None else ()
+    return PartPlan(
+        *(graph, name, blocks, [each.name for each in function.inputs], []),
+        [_declared(each) for each in given],
+        [],
+    )
+
+
+def _declared(value: Value) -> NamedValueType:
+    assert value.message is not None, "a value at a border is declared"
+    return value.message
+
+
 def plan(program: Program, wanted: Wanted, function: str | None = None, *, later_writes: bool = True) -> PartPlan:
     """Return the plan of the part of a Program with the wanted outputs. Raise ModelError as `cut` does."""
     graph = Graph(program)

@@ -57,7 +57,7 @@ def function_with(graph: Graph, wanted: Wanted, name: str | None) -> str:
     """
     _refuse_repeated(wanted)
     if name is not None and name not in graph.functions:
-        raise _unknown_function(graph, name)
+        raise unknown_function(graph, name)
     functions = [name] if name is not None else [*graph.functions]
     found = [each for each in functions if makes(graph.functions[each], wanted)]
     values = {each: {*top_values(graph.functions[each])} for each in functions} if len(found) != 1 else {}
@@ -67,7 +67,8 @@ def function_with(graph: Graph, wanted: Wanted, name: str | None) -> str:
     raise _several(wanted, found) if found else _missing(graph, wanted, values)
 
 
-def _unknown_function(graph: Graph, name: str) -> ModelError:
+def unknown_function(graph: Graph, name: str) -> ModelError:
+    """Return the error about a function that a program lacks."""
     message = f"unknown function `{name}`{did_you_mean(nearest(name, graph.functions))}"
     there = listed([*graph.functions]) if graph.functions else "no functions"
     return ModelError([error(codes.UNKNOWN_NAME, message, None, Note(f"the program has {there}"))])

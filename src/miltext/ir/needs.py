@@ -23,23 +23,37 @@ class Needed(NamedTuple):
 class Needs:
     """The operations that each operation of a block needs. The block is read once for any number of queries.
 
-    A state persists between predictions: an operation that uses it needs all operations that write it.
+    A state persists between predictions: an operation that uses it needs all operations that write it. `states` are the
+    places of the uses of each state.
     """
 
     def __init__(self, block: Block) -> None:
         self.ops = list(block)
         self.uses = [op.used() for op in self.ops]
         self._places = {value: place for place, op in enumerate(self.ops) for value in op.outputs}
+        self.states: dict[Value, list[int]] = {}
         self._writers: dict[Value, list[int]] = {}
         for place, op in enumerate(self.ops):
-            for value in written(op) if any(each.is_state for each in self.uses[place]) else ():
+            states = [each for each in self.uses[place] if each.is_state]
+            for value in states:
+                self.states.setdefault(value, []).append(place)
+            for value in written(op) if states else ():
                 self._writers.setdefault(value, []).append(place)
 
-    def of(self, outputs: Iterable[Value], given: Collection[Value] = (), *, later_writes: bool = True) -> Needed:
+    def of(
+        self,
+        outputs: Iterable[Value],
+        given: Collection[Value] = (),
+        *,
+        later_writes: bool = True,
+        whole_states: bool = False,
+    ) -> Needed:
         """Return the operations that the outputs need, if the values `given` come from outside.
 
-        `later_writes` includes the writes to a used state after all uses, which the next prediction reads.
+        `later_writes` includes the writes to a used state after all uses, which the next prediction reads;
+        `whole_states` includes all uses of a used state.
         """
+        pulling = self.states if whole_states else self._writers
         found: set[int] = set()
         outside: dict[Value, None] = {}
         done: dict[Value, int] = {}
@@ -51,7 +65,7 @@ class Needs:
                 maker = None if value in given else self._places.get(value)
                 if maker is None:
                     outside[value] = None
-                    if user < len(self.ops) and (writers := self._writers.get(value)):
+                    if user < len(self.ops) and (writers := pulling.get(value)):
                         needed = len(writers) if later_writes else bisect(writers, user)
                         pulled += writers[done.get(value, 0) : needed]
                         done[value] = max(done.get(value, 0), needed)

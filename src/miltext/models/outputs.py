@@ -193,6 +193,31 @@ def check_target(output: Path, force: bool, read: Iterable[Model]) -> None:
             )
 
 
+def check_folder(output: Path, force: bool, read: Iterable[Model], ours: re.Pattern[str]) -> None:
+    """Refuse a folder that may not be replaced by results from the models `read`, which have names of the pattern.
+
+    An empty folder may be replaced, and with `force` one that contains only such results. Raise FileExistsError for
+    another existing one, ModelError (MIL402) for one with other contents, and for a folder inside a model.
+    """
+    real = Path(os.path.realpath(output))
+    inputs = [Path(os.path.realpath(model.path)) for model in read if model.path]
+    if any(path.is_dir() and path in (real, *real.parents) for path in inputs):
+        raise refusal(codes.TARGET_WOULD_BE_LOST, "this is inside the input model", output)
+    there = sorted(os.listdir(real)) if real.is_dir() else None
+    if there == [] or not os.path.lexists(real):
+        return
+    if not force:
+        raise FileExistsError(errno.EEXIST, THERE, str(output))
+    others = [name for name in there or () if not ours.fullmatch(name)]
+    if there is None or others:
+        what = f"this contains {others[0]!r}" if others else "this is not a folder"
+        raise refusal(codes.TARGET_WOULD_BE_LOST, f"{what}, and is not replaced", output)
+    for path in inputs:
+        if real in path.parents:
+            message = f"this contains the input {path.name!r}, and is not replaced"
+            raise refusal(codes.TARGET_WOULD_BE_LOST, message, output)
+
+
 def check_kept(output: Path, files: Iterable[Path]) -> None:
     """Refuse a target that equals, or contains, a file among the read `files`.
 

@@ -419,6 +419,12 @@ CONSTANT_CANNOT_FOLLOW = code(
     "sizes. If a range was requested, choose one size",
 )
 IMPOSSIBLE_PACKAGE_SIZE = code("MIL493", "size too large for a package", ERROR, "choose smaller sizes")
+IMPOSSIBLE_BOUNDARY = code(
+    "MIL494",
+    "value that parts nothing",
+    ERROR,
+    "name the output of an operation in the function's own block that later operations use; `miltext print` shows them",
+)
 DIFFERENCE_OF_ANOTHER_MODEL = code(
     "MIL495",
     "difference of another model",
@@ -442,4 +448,11 @@ NEW_WEIGHT_NOT_FOUND = code(
     "new weight not found",
     ERROR,
     "compare the models where their weight files are, or pass a model that has the new weights as `weights_from`",
+)
+IMPOSSIBLE_SPLIT = code(
+    "MIL499",
+    "model cannot be divided so",
+    ERROR,
+    "allow fewer parts or larger ones, or cast a value that prevents a boundary to a type that a model can have as an "
+    "input",
 )

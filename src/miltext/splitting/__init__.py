@@ -1,0 +1,1 @@
+"""Division of a model into parts, each a model."""

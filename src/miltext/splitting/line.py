@@ -1,0 +1,115 @@
+"""The operations of a function in a line, and the values and states that a boundary between two of them would part."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from miltext.ir.functions import Function
+    from miltext.ir.needs import Needs
+    from miltext.ir.parts import Block, Op, Value
+    from miltext.splitting.carrying import Carrying
+
+
+class Span(NamedTuple):
+    """A value that positions `first` to `last` make or use."""
+
+    value: Value
+    first: int
+    last: int
+
+    def parts_at(self, boundary: int) -> bool:
+        """Return whether a boundary parts the positions."""
+        return self.first < boundary <= self.last
+
+
+class Line:
+    """The operations that the outputs of a function need, constants aside: `ops`, in a valid order.
+
+    `position` is the place of each operation in the line. Any other operation has the position of the last operation
+    that it depends on. Boundary b is before position b. `crossing` are the bytes of the values that cross each
+    boundary, and `barred` the values and states that may not.
+    """
+
+    def __init__(self, needs: Needs, outputs: Sequence[Value], ops: Sequence[Op], carrying: Carrying) -> None:
+        self.needs, self.ops, self.outputs = needs, ops, outputs
+        self.position = {op: place for place, op in enumerate(ops)}
+        for op, used in zip(needs.ops, needs.uses, strict=True):
+            if op not in self.position and not op.is_constant:
+                makers = [value.maker for value in used]
+                self.position[op] = max((self.position[each] for each in makers if each in self.position), default=0)
+        self.spans = [*self._spans()]
+        self._carrying = carrying
+        self.crossing = self._sums((each, carrying.bytes(each.value)) for each in self.spans)
+        self.barred = [*self._states(), *(each for each in self.spans if not carrying.can_cross(each.value))]
+        self._bars = self._sums((each, 1) for each in self.barred)
+
+    def __len__(self) -> int:
+        return len(self.ops)
+
+    def is_possible(self, boundary: int) -> bool:
+        """Return whether a boundary parts no state and no value that must not cross."""
+        return not self._bars[boundary]
+
+    def boundaries(self) -> list[int]:
+        """Return the possible boundaries inside the line."""
+        return [each for each in range(1, len(self)) if self.is_possible(each)]
+
+    def bars(self, boundary: int) -> list[Span]:
+        """Return the values and states that prevent a boundary."""
+        return [each for each in self.barred if each.parts_at(boundary)]
+
+    def _spans(self) -> Iterator[Span]:
+        """Yield each value that a later position uses."""
+        last: dict[Value, int] = {}
+        for op, used in zip(self.needs.ops, self.needs.uses, strict=True):
+            place = self.position.get(op, 0)
+            for value in used:
+                if value.maker in self.position:
+                    last[value] = max(last.get(value, 0), place)
+        for value, place in last.items():
+            assert value.maker is not None
+            if self.position[value.maker] < place:
+                yield Span(value, self.position[value.maker], place)
+
+    def _states(self) -> Iterator[Span]:
+        for state, places in self.needs.states.items():
+            found = [self.position[self.needs.ops[each]] for each in places]
+            if min(found) < max(found):
+                yield Span(state, min(found), max(found))
+
+    def _sums(self, spans: Iterable[tuple[Span, int]]) -> list[int]:
+        """Return the sum of the numbers of all spans that each boundary parts."""
+        changes = [0] * (len(self) + 2)
+        for span, number in spans:
+            changes[span.first + 1] += number
+            changes[span.last + 1] -= number
+        return [*accumulate(changes)]
+
+
+def needed(needs: Needs, block: Block) -> list[Op]:
+    """Return the operations that the outputs of a block need, in order, constants aside."""
+    return [op for op in needs.of(block.outputs, later_writes=False).ops if not op.is_constant]
+
+
+def constants_of(ops: Iterable[Op], values: Iterable[Value] = ()) -> list[Op]:
+    """Return the constants that operations use, and those that are among values, with the constants these use."""
+    found: dict[Op, None] = {}
+    todo = [*values, *(value for op in ops for value in op.used())]
+    while todo:
+        maker = todo.pop().maker
+        if maker is not None and maker.is_constant and maker not in found:
+            found[maker] = None
+            todo += maker.used()
+    return [*found]
+
+
+def unused_constants(function: Function, needs: Needs) -> list[Op]:
+    """Return the constants that neither an operation nor the function's result uses."""
+    block = function.block
+    ops = [op for op in needs.ops if not op.is_constant]
+    used = {*constants_of(ops, block.outputs if block is not None else ())}
+    return [op for op in needs.ops if op.is_constant and op not in used]
