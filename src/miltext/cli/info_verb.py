@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from miltext.cli.as_json import asks_json, format_option
-from miltext.cli.streams import STATUSES, model_argument, nested_option, open_whole, write_json, write_text
+from miltext.cli.many_models import ManyModels, models_argument
+from miltext.cli.streams import STATUSES, nested_option, open_whole, write_json, write_text
 from miltext.diagnostics.wording import tally
 from miltext.syntax.literals import quote
 
@@ -24,8 +25,8 @@ Examples:
 """
 
 
-@click.command("info", epilog=EPILOG + STATUSES)
-@model_argument
+@click.command("info", cls=ManyModels, epilog=EPILOG + STATUSES)
+@models_argument
 @nested_option()
 @format_option
 def command(model: str, nested: str | None) -> None:

@@ -7,7 +7,8 @@ import sys
 import click
 
 from miltext.cli.as_json import asks_json, format_option
-from miltext.cli.streams import WRONG, model_argument, nested_option, open_whole, write_json, write_text
+from miltext.cli.many_models import ManyModels, models_argument
+from miltext.cli.streams import WRONG, nested_option, open_whole, write_json, write_text
 
 EPILOG = """\b
 Examples:
@@ -23,8 +24,8 @@ MOST = 10
 """The most rows of each table by default."""
 
 
-@click.command("size", epilog=EPILOG)
-@model_argument
+@click.command("size", cls=ManyModels, epilog=EPILOG)
+@models_argument
 @click.option("--against", metavar="OLD", help="Show the growth since this model, which was before.")
 @click.option("--limit", type=click.IntRange(1), default=MOST, metavar="N", help="Rows of each table.  [10]")
 @nested_option()
