@@ -67,7 +67,7 @@ def results(
     batch = _Batch(work, [*items])
     while batch.todo:
         with workers.start() as executor:
-            yield from batch.run(partial(in_process, work) if workers.is_own else work, executor, workers.at_once)
+            yield from batch.run(executor, workers)
         yield from batch.alone()
         if not workers.is_own:  # it broke, if something is left to do
             workers = own_workers(workers.width or 0, len(batch.todo))
@@ -94,20 +94,19 @@ class _Batch(Generic[Item, Result]):
         self.lost: list[int] = []
         self.is_broken = False
 
-    def run(
-        self, work: Callable[[Item], Result], executor: Executor, at_once: int
-    ) -> Iterator[tuple[int, Result | Lost]]:
+    def run(self, executor: Executor, workers: Workers) -> Iterator[tuple[int, Result | Lost]]:
         """Yield the results of an executor, until it breaks or all are done."""
+        work = partial(in_process, self._work) if workers.is_own else self._work
         running: dict[Future[Result], int] = {}
         self.is_broken = False
         try:
             while running or (self.todo and not self.is_broken):
                 if not self.is_broken:
-                    self._fill(running, work, executor, at_once)
+                    self._fill(running, work, executor, workers.at_once)
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     yield from self._result(future, running.pop(future))
         finally:
-            for future in running:
+            for future in () if workers.is_own else running:  # processes of our own end themselves
                 future.cancel()
 
     def _fill(

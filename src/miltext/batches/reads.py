@@ -13,11 +13,12 @@ import stat
 import sys
 import sysconfig
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+from miltext.files.contents import LOOKED_FOR
 from miltext.files.writing import PIECE
 
 Identity: TypeAlias = "tuple[int, int, int, int] | None"
@@ -77,7 +78,7 @@ class Reads(NamedTuple):
 
 
 class Recorder:
-    """The files that Python opens, and the folders that it lists, in all threads, until `end`.
+    """The files that Python opens, and the folders that it lists.
 
     The first state of a file counts. `has_written` if a file was written: the work is then not only a result.
     """
@@ -87,15 +88,12 @@ class Recorder:
         self._files: dict[str, Identity] = {}
         self._folders: dict[str, list[str] | None] = {}
 
-    def note(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Note what is about to be opened or listed."""
-        if not isinstance(arguments[0], (str, bytes, os.PathLike)):
-            return
-        path = os.path.abspath(os.fsdecode(arguments[0]))
+    def note(self, path: str, flags: int | None) -> None:
+        """Note a file that is about to be opened, or a folder to be listed."""
         if path.startswith(_PASSED_OVER) or path.endswith(".pyc"):
             return
-        if event == "open":
-            self._note_file(path, arguments[2])
+        if flags is not None:
+            self._note_file(path, flags)
         elif path not in self._folders:
             self._folders[path] = None  # listing it comes here again
             self._folders[path] = _names(path)
@@ -103,47 +101,67 @@ class Recorder:
     def _note_file(self, path: str, flags: int) -> None:
         if flags & (os.O_WRONLY | os.O_RDWR):
             self.has_written = True
-        elif path not in self._files:
+        elif path not in self._files and not os.path.isdir(path):
             self._files[path] = identity_of(path)
 
     def reads(self, model: str) -> Reads | None:
         """Return what was read, and all files of the model; None if it cannot be compared later."""
         if self.has_written:
             return None
+        model = os.path.abspath(model)
         for path in [model] if not os.path.isdir(model) else _all_below(model, self._folders):
             self._files.setdefault(path, identity_of(path))
         try:
+            if not all(map(_is_regular, self._files)):
+                return None
             files = [ReadFile(path, known, _digest_if_small(path, known)) for path, known in self._files.items()]
         except OSError:
             return None
-        if any(identity_of(each.path) != each.identity or not _is_regular(each) for each in files):
+        if any(identity_of(each.path) != each.identity for each in files):
             return None
         folders = [(path, names) for path, names in self._folders.items() if names is not None]
         return Reads(time.time_ns(), files, folders)
 
 
-_recorders: list[Recorder] = []
+Listener: TypeAlias = Callable[[str, "int | None"], None]
+"""A function of an absolute path: of a file with the flags with which it is opened, or of a folder with None."""
+
+_listeners: list[Listener] = []
 _is_hooked: list[bool] = []
 
 
 @contextmanager
-def recording() -> Iterator[Recorder]:
-    """Record what is read within the block; by other threads, too, so that no file of a thread of its own is missed."""
+def listening(listener: Listener) -> Iterator[None]:
+    """Within the block, call a listener before Python opens a file or lists a folder, and for files that a model names.
+
+    Those of all threads count, so that no file of a thread of its own is missed.
+    """
     if not _is_hooked:
-        sys.addaudithook(_note)  # for good
+        sys.addaudithook(_hear)  # for good
         _is_hooked.append(True)
-    recorder = Recorder()
-    _recorders.append(recorder)
+    _listeners.append(listener)
     try:
-        yield recorder
+        yield
     finally:
-        _recorders.remove(recorder)
+        _listeners.remove(listener)
 
 
-def _note(event: str, arguments: tuple[Any, ...]) -> None:
-    if _recorders and event in ("open", "os.scandir", "os.listdir"):
-        for recorder in [*_recorders]:
-            recorder.note(event, arguments)
+def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    if not _listeners or event not in ("open", LOOKED_FOR, "os.scandir", "os.listdir"):
+        return
+    if isinstance(arguments[0], (str, bytes, os.PathLike)):
+        path = os.path.abspath(os.fsdecode(arguments[0]))
+        flags = arguments[2] if event == "open" else os.O_RDONLY if event == LOOKED_FOR else None
+        for listener in [*_listeners]:
+            listener(path, flags)
+
+
+@contextmanager
+def recording() -> Iterator[Recorder]:
+    """Record what is read within the block."""
+    recorder = Recorder()
+    with listening(recorder.note):
+        yield recorder
 
 
 def identity_of(path: str) -> Identity:
@@ -172,8 +190,8 @@ def _is_racy(identity: Identity, taken: int) -> bool:
     return identity is not None and identity[1] + COARSEST >= taken
 
 
-def _is_regular(file: ReadFile) -> bool:
-    return file.identity is None or stat.S_ISREG(os.stat(file.path).st_mode)
+def _is_regular(path: str) -> bool:
+    return not os.path.exists(path) or stat.S_ISREG(os.stat(path).st_mode)
 
 
 def _digest_if_small(path: str, identity: Identity) -> str | None:
@@ -192,6 +210,6 @@ def _all_below(folder: str, folders: dict[str, list[str] | None]) -> list[str]:
     """Return all files below a folder, and add the names in its folders."""
     found: list[str] = []
     for parent, inner, names in os.walk(folder):
-        folders.setdefault(os.path.abspath(parent), sorted([*inner, *names]))
-        found += [os.path.abspath(os.path.join(parent, name)) for name in names]
+        folders.setdefault(parent, sorted([*inner, *names]))
+        found += [os.path.join(parent, name) for name in names]
     return found
