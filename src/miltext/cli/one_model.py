@@ -15,7 +15,7 @@ from miltext.cli.captured import Captured, echo, standard_error, standard_output
 from miltext.cli.checked_paths import passed_over
 from miltext.cli.habits import place_of
 from miltext.cli.streams import FAILED, WRONG, colored, report_failures, show, write_text
-from miltext.diagnostics import MiltextError, codes
+from miltext.diagnostics import MiltextError, SettingsError, codes
 
 if TYPE_CHECKING:
     from miltext.batches.named_models import Input
@@ -61,7 +61,10 @@ class Call(NamedTuple):
 
         streams = standard_output(), standard_error()
         shown = [] if self.is_json else [*map(colored, streams), colored(streams[0], is_document=True), self.terminals]
-        settings = repr(settings_of(place_of(item.name)))
+        try:
+            settings = repr(settings_of(place_of(item.name)))
+        except SettingsError as failure:  # a verb that needs them reports it
+            settings = str(failure)
         return [self.verb, _plain(self.options), _plain(self.habits), self.is_json, shown, *item, os.getcwd(), settings]
 
 
