@@ -68,15 +68,15 @@ def many(
         jobs: Without an executor, the number of processes; 0 for the number of cores.
         cache: The folder where results of a verb are kept, so that an unchanged model is not read again.
 
-    Yields:
-        A result for each model, in the order in which they come.
+    Returns:
+        An iterator of the results, in the order in which they come.
 
     Raises:
         ModelError: A folder contains no model, or options name a file that does not exist.
         ValueError: The verb takes one model, or has no such options.
 
     Example:
-        wrong = [each.path for each in miltext.many("check", ["models"], jobs=2) if each.status]
+        wrong = [each.path for each in miltext.many("check", ["Model.mlpackage", "model.mil"]) if each.status]
     """
     names = _names(paths)
     if executor is not None and not hasattr(executor, "submit"):
