@@ -7,6 +7,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -75,6 +76,24 @@ def test_two_versions_share_a_folder(folder: Path, model: Path, monkeypatch: pyt
         ResultCache(folder).put(WORK, reads_of(model), {"status": 0})
         assert ResultCache(folder).get(WORK) == Hit({"status": 0})
     assert ResultCache(folder).get(WORK) == Hit(RESULT)
+
+
+def test_the_code_of_a_checkout_is_a_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(caches, "_PACKAGE", tmp_path)
+    monkeypatch.setattr(caches, "distribution", lambda _: SimpleNamespace(read_text=lambda _: "miltext.pth,,\n"))
+    found = []
+    for text in ("a", "b", "a"):
+        (tmp_path / "code.py").write_text(text, encoding="utf-8")
+        caches.versions.cache_clear()
+        found.append(caches.versions())
+    assert found[0] == found[2] != found[1]
+    monkeypatch.setattr(
+        caches, "distribution", lambda _: SimpleNamespace(read_text=lambda _: "miltext/__init__.py,x,1")
+    )
+    caches.versions.cache_clear()
+    assert caches.versions() != found[0]
+    monkeypatch.undo()
+    caches.versions.cache_clear()
 
 
 def test_a_changed_model_has_no_result_and_then_another(folder: Path, model: Path) -> None:

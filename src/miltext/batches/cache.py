@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,6 +30,7 @@ FORM = 1
 """The version of the form of an entry."""
 
 _NAME = re.compile(r"[0-9a-f]{64}")
+_PACKAGE = Path(__file__).parents[1]
 
 TAG = "CACHEDIR.TAG"
 _TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# Results of miltext, which may be deleted at any time.\n"
@@ -120,9 +121,25 @@ class ResultCache:
 
 @lru_cache(maxsize=1)
 def versions() -> dict[str, str]:
-    """Return the versions that a result may depend on: of miltext, Python, and the packages that compute."""
-    found = {"python": sys.version}
+    """Return the versions that a result may depend on: of Python, miltext, its code, and packages that compute."""
+    found = {"python": sys.version, "code": _code()}
     for name in ("miltext", "numpy", "protobuf", "pillow", "safetensors", "coremltools"):
         with suppress(PackageNotFoundError):
             found[name] = version(name)
     return found
+
+
+def _code() -> str:
+    """Return the digest of miltext's code: a checkout changes without another version.
+
+    An installed wheel lists the digests of its files in its RECORD.
+    """
+    with suppress(PackageNotFoundError):
+        record = distribution("miltext").read_text("RECORD") or ""
+        if "miltext/__init__.py," in record:
+            return hashlib.sha256(record.encode()).hexdigest()
+    state = hashlib.sha256()
+    for path in sorted(_PACKAGE.rglob("*")):
+        if path.is_file() and path.suffix != ".pyc":
+            state.update(f"{path.relative_to(_PACKAGE)}\n".encode() + path.read_bytes())
+    return state.hexdigest()

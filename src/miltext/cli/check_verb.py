@@ -72,6 +72,7 @@ Examples:
   miltext check --advisories --list          # the known faults, their sources and ways out
   miltext check --profile ane-m4-macos27 Model.mlpackage   # what the Neural Engine does not take, and why
   miltext check --watch .                    # again after each change
+  miltext check --jobs auto --cache .miltext-cache .   # in a process for each core; unchanged models are not read
   miltext check --format sarif *.mil > found.sarif
   miltext print Model.mlpackage | miltext check -
 \b

@@ -22,6 +22,7 @@ Examples:
   miltext info Pipeline.mlpackage --model 1
   miltext info Model.mlmodelc                # with the hash of its source
   miltext info Model.mlpackage --format json | jq .weights
+  miltext info --json --jobs auto models     # a line for each model below the folder
 """
 
 

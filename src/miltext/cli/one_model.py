@@ -51,9 +51,9 @@ class Call(NamedTuple):
 
     def elsewhere(self) -> Call:
         """Return the call for workers of other machines."""
-        from miltext.batches.cache import versions
+        from importlib.metadata import version
 
-        return self._replace(folder=os.getcwd(), version=versions()["miltext"])
+        return self._replace(folder=os.getcwd(), version=version("miltext"))
 
     def work(self, item: Input) -> Sequence[Json]:
         """Return what the result depends on beside files, for a cache: settings of the project are a part of it."""
@@ -91,10 +91,9 @@ def failed(message: str) -> Outcome:
 
 def outcome(call: Call, item: Input) -> Outcome:
     """Return the result of a call for a model."""
-    from miltext.batches.cache import versions
+    from importlib.metadata import version
 
-    if call.version not in (None, versions()["miltext"]):
-        there = versions()["miltext"]
+    if call.version is not None and (there := version("miltext")) != call.version:
         return failed(f"{item.name}: a worker has miltext {there}, not {call.version}: install one version everywhere")
     try:
         with _working_in(call.folder):

@@ -42,6 +42,7 @@ Examples:
   miltext run Model.mlpackage --random 0 --value relu_3 -o relu_3=relu_3.npy
   miltext run Model.mlpackage --random 0 --compute ane --explain
   miltext run Model.mlpackage --ranges samples.npz
+  miltext run --random 0 --jobs auto --json models
   miltext run Decoder.mlpackage --input token=7 --state kv.npz --state-out kv.npz
 \b
 Exit status: 0 the outputs were computed; 1 the program is wrong, a name is unknown, or an operation has
