@@ -38,6 +38,14 @@ COREMLTOOLS = f"""{VERB}{MODEL}
 miltext("check", "--with-coremltools", model())
 """
 
+DASK = f"""{VERB}{MODEL}
+from distributed import LocalCluster
+if __name__ == "__main__":
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+        address = cluster.scheduler_address.replace("tcp://", "dask://")
+        miltext("check", "--executor", address, model())
+"""
+
 HYPOTHESIS = """
 from hypothesis import given, settings
 import miltext
@@ -116,6 +124,7 @@ with tempfile.TemporaryDirectory() as folder:
 
 TRIALS = {
     "coremltools": Trial(COREMLTOOLS),
+    "dask": Trial(DASK),
     "dev": Trial(DEV, in_checkout=True),
     "fuzz": Trial(FUZZ, in_checkout=True),
     "hypothesis": Trial(HYPOTHESIS),

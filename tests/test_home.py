@@ -27,7 +27,7 @@ OURS = re.compile(
 EXTRAS = re.compile(r"pip install '[^'\n]*\[(\w+)\]'")
 """A command that installs an extra for users; developers have an editable install."""
 
-INSTALLED = {"coremltools", "hypothesis", "images", "lsp", "safetensors"}
+INSTALLED = {"coremltools", "dask", "hypothesis", "images", "lsp", "safetensors"}
 """The extras for users."""
 
 pytestmark = pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="needs the source tree")

@@ -205,6 +205,20 @@ def overflow_found(folder: Path) -> None:
     assert miltext.compare(folder / "Norm.mlpackage", folder / "Fixed.mlpackage", {"x": x}).ok
 
 
+def thousand(folder: Path) -> None:
+    """Each model is checked on one of the machines of the matrix."""
+    page = (ROOT / "docs" / "how-to" / "check-a-thousand-models.md").read_text(encoding="utf-8")
+    listing, _, rest = page.partition("- run: >\n")[2].partition("|\n          miltext check ")
+    assert rest.startswith("--files-from - ")
+    names: list[str] = []
+    for part in range(4):
+        script = " ".join(listing.replace("${{ matrix.part }}", str(part)).split())
+        names += subprocess.run(
+            ["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=True
+        ).stdout.split()
+    assert sorted(names) == [f"models/M{number}.mlpackage" for number in range(100, 140)]
+
+
 def larger(folder: Path) -> None:
     old, new = (
         sum(each.nbytes for each in miltext.load(path).weights.values())
@@ -246,6 +260,7 @@ OUTCOMES: dict[str, Callable[[Path], None]] = {
     "fit-the-neural-engine": fitted,
     "wrong-numbers-on-the-device": device_wrong,
     "find-wrong-numbers": overflow_found,
+    "check-a-thousand-models": thousand,
     "find-what-made-it-larger": larger,
     "what-it-costs": costed,
     "see-what-an-upgrade-changed": upgraded,

@@ -22,6 +22,7 @@
     done = miltext.optimize(model, path)  # operations out that it does not need, number for number
     whole = miltext.link([a, b], path)   # one model of several, with their values bound
     done = miltext.split(model, "parts", parts=3)  # the model in parts, each a model
+    results = miltext.many("check", paths)  # a verb on many models, by any executor
     small = miltext.reduce(model, test)  # the smallest part of it on which a test passes
     graph = miltext.Graph(program)       # operations, values and their uses, to be edited
     tree = miltext.lark_parser().parse(text)  # a tree of the text, for Lark's own tools
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from miltext.advisories.check import check as check
     from miltext.applying.applying import apply as apply
     from miltext.building.choices import BuildOptions as BuildOptions
+    from miltext.cli.many_function import ManyResult as ManyResult
+    from miltext.cli.many_function import many as many
     from miltext.containers.opening import load as load
     from miltext.containers.opening import open_model as open_model
     from miltext.containers.sources import Source as Source
@@ -114,6 +117,7 @@ _HOMES = {
     "applying.applying": ("apply",),
     "building.choices": ("BuildOptions",),
     "costing.costs": ("cost",),
+    "cli.many_function": ("ManyResult", "many"),
     "conversion.converting": ("Conversion", "ConvertOptions", "convert_weights"),
     "diagnostics": ("Diagnostic", "MiltextError", "ModelError", "Note", "ParseError", "PrintError", "Span"),
     "diffing": ("Difference", "diff"),

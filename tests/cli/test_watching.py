@@ -11,12 +11,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from support.commands import miltext as run
 
+from miltext.batches.reads import listening
 from miltext.cli.watching import CLEAR, Watched, state
 
 HEAD = "program(1.3)\n{\n    func main<ios18>(tensor<fp16, [2]> x) {"
@@ -74,29 +74,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 def watched(*named: Path) -> Watched:
-    """What a check of the paths has noted; its hook stays where it is, and is told what the check opens."""
+    """What a check of the paths has noted."""
     made = Watched(map(str, named))
     made.begin()
-    HOOKED.append(made)
-    try:
+    with listening(made.note):
         run("check", *named)
-    finally:
-        HOOKED.remove(made)
     return made
-
-
-HOOKED: list[Watched] = []
-
-
-@pytest.fixture(scope="module", autouse=True)
-def hook() -> None:
-    """Tell whoever is in HOOKED of what happens: a hook is there for good."""
-
-    def note(event: str, arguments: tuple[Any, ...]) -> None:
-        for each in HOOKED:
-            each.note(event, arguments)
-
-    sys.addaudithook(note)
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -125,9 +108,9 @@ def test_another_change_is_not(change: str, folder: Path) -> None:
 def test_a_change_during_a_run_is_noticed_after_it(folder: Path) -> None:
     made = Watched([str(folder / "a.mil")])
     made.begin()
-    made.note("open", (str(folder / "inner" / "b.mil"), "rb", 0))
+    made.note(str(folder / "inner" / "b.mil"), 0)
     (folder / "inner" / "b.mil").write_text(BAD)
-    made.note("open", (str(folder / "inner" / "b.mil"), "rb", 0))
+    made.note(str(folder / "inner" / "b.mil"), 0)
     assert made.changed()
     made.begin()
     assert not made.changed()
@@ -137,9 +120,8 @@ def test_what_a_run_writes_itself_is_no_change(folder: Path) -> None:
     (folder / "a.mil").write_text(GOOD.replace("ios18", "IOS18"))
     made = Watched([str(folder)])
     made.begin()
-    HOOKED.append(made)
-    run("check", "--fix", "--unsafe-fixes", folder)
-    HOOKED.remove(made)
+    with listening(made.note):
+        run("check", "--fix", "--unsafe-fixes", folder)
     assert (folder / "a.mil").read_text() == GOOD
     assert made.changed()
     made.end([str(folder / "a.mil")])
@@ -151,8 +133,9 @@ def test_what_a_run_writes_itself_is_no_change(folder: Path) -> None:
 def test_what_is_no_file_is_passed_over(folder: Path) -> None:
     made = Watched([str(folder / "a.mil")])
     made.begin()
-    for event, argument in (("open", 3), ("open", b"x.mil"), ("import", "os"), ("open", "/proc/self/stat")):
-        made.note(event, (argument, "rb", 0))
+    with listening(made.note):
+        for event, argument in (("open", 3), ("open", b"x.mil"), ("import", "os"), ("open", "/proc/self/stat")):
+            sys.audit(event, argument, "rb", 0)
     assert not made.changed()
     assert state(str(folder / "gone")) is None
 

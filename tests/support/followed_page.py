@@ -2,8 +2,8 @@
 
 A block with a file's name, as in "```mil mlp.mil", is saved as that file. A block `sh` is run by bash. The block `text`
 after it is what the commands write, to both streams; without it, they write nothing. `# exit status 1` at the end of
-the last command says how it ends. "```sh coremltools" is run only where that package is, and its standard output alone
-is looked at, as coremltools warns of what it lacks on each system.
+the last command says how it ends. "```sh coremltools" is run only where that package or command is, and its standard
+output alone is looked at, as coremltools warns of what it lacks on each system.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 from typing import NamedTuple
 
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
@@ -24,6 +25,7 @@ set -euo pipefail
 python() {{ {sys.executable!r} "$@"; }}
 miltext() {{ python -m miltext "$@"; }}
 pytest() {{ PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 python -m pytest -p miltext.pytest_plugin -p no:cacheprovider "$@"; }}
+export -f python miltext pytest
 """
 """What the pages' commands are in the tests. Other plugins, which a reader does not have, write lines of their own."""
 
@@ -66,7 +68,7 @@ def _followed(page: str, folder: Path, commands: str, others: bool) -> Iterator[
             yield page[done : block.end]
             done = block.end
             shown = re.compile(r"\s*^```text\n(.*?)^```\n", re.DOTALL | re.MULTILINE).match(page, done)
-            if block.word and (not others or find_spec(block.word) is None):
+            if block.word and (not others or (find_spec(block.word) is None and which(block.word) is None)):
                 continue
             written = _run(block, folder, commands)
             yield f"\n```text\n{written}```\n" if written else ""

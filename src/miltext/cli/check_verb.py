@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,10 +15,12 @@ from typing import TYPE_CHECKING
 import click
 
 from miltext.cli.as_json import format_options
-from miltext.cli.checked_paths import Input, Rules, inputs, option_codes, rules_of
+from miltext.cli.captured import summed
+from miltext.cli.checked_paths import Rules, inputs, option_codes, passed_over, rules_of
 from miltext.cli.fixing_files import Fixing, is_text
 from miltext.cli.given_inputs import input_ranges
 from miltext.cli.habits import named_paths
+from miltext.cli.many_models import Manner, ManyModels
 from miltext.cli.placement_verb import LIST, write_profiles
 from miltext.cli.streams import FAILED, WRONG, fail, nested_option, open_whole, show, tell, write_json, write_text
 from miltext.diagnostics import MiltextError, codes, error
@@ -25,6 +28,7 @@ from miltext.diagnostics.wording import tally
 from miltext.settings.settings import OFF
 
 if TYPE_CHECKING:
+    from miltext.batches.named_models import Input
     from miltext.checking.contract.fixing import ModelFix
     from miltext.checking.verifier import Checked
     from miltext.cli.habits import Chosen
@@ -39,8 +43,14 @@ if TYPE_CHECKING:
 FIXED = ("mlpackage", "mlmodel")
 """The kinds of models whose descriptions are fixed; a compiled one is compiled again."""
 
+INPUT = "input "
+"""What precedes the names of inputs among the counts."""
+
 FOLLOWED = (codes.MISFIT_DESCRIPTION, codes.PIPELINE_TYPE_CLASH, codes.PIPELINE_CONNECTION_LOST)
 """The codes of contradictions that a fix of a description may solve."""
+
+RULES = ("config", "isolated", "force_exclude")
+"""The options that choose files."""
 
 EPILOG = """\b
 Examples:
@@ -62,6 +72,7 @@ Examples:
   miltext check --advisories --list          # the known faults, their sources and ways out
   miltext check --profile ane-m4-macos27 Model.mlpackage   # what the Neural Engine does not take, and why
   miltext check --watch .                    # again after each change
+  miltext check --jobs auto --cache .miltext-cache .   # in a process for each core; unchanged models are not read
   miltext check --format sarif *.mil > found.sarif
   miltext print Model.mlpackage | miltext check -
 \b
@@ -73,7 +84,27 @@ Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, o
 """
 
 
-@click.command("check", epilog=EPILOG)
+def _expanded(paths: Sequence[str], options: Mapping[str, Chosen], missing: bool) -> list[Input]:
+    """Return the models of the paths, without those that the settings exclude."""
+    found = inputs(paths, rules_of(**{name: options[name] for name in RULES}), missing=missing)
+    if options["original"] is not None:
+        _refuse_bundles(found)
+    return found
+
+
+def _end(counts: Counter[str], options: Mapping[str, Chosen]) -> None:
+    """Show the sums of all models, for people."""
+    _refuse_unused_ranges(options["input_ranges"], counts)
+    if options["form"] == "text":
+        tell(_summary(counts, fix=options["fix"], diff=options["diff"]))
+
+
+@click.command(
+    "check",
+    cls=ManyModels,
+    manner=Manner("paths", _expanded, alone={"watch": "--watch", "is_list": "--list"}, end=_end, is_headed=False),
+    epilog=EPILOG,
+)
 @click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option(
     "--fix",
@@ -240,11 +271,14 @@ def _check(
             reports.append(report)
             if form == "text":
                 _show(report, diff=diff, err=fix and each.name == "-")
-    run.refuse_unused_ranges()
+    counts = run.counts(reports)
+    is_alone = not summed(counts)
+    if is_alone:
+        _refuse_unused_ranges(input_ranges, counts)
     if form != "text":
         write_text("-", [_for_machines(form, reports)])
-    else:
-        tell(run.summary(reports))
+    elif is_alone:
+        tell(_summary(counts, fix=fix, diff=diff))
     return run.status(reports), run.fixing.written if run.fixing else []
 
 
@@ -278,18 +312,56 @@ def _original(original: str | None, nested: str | None, checked: Sequence[Input]
             raise click.UsageError("--model chooses a model in the pipeline of --from: name that pipeline, too")
         return None
     from miltext.compiled.stated import source_when_compiled
-    from miltext.containers.opening import is_bundle
 
     whole = open_whole(original)
     source = source_when_compiled(whole)
-    bundles = [each.name for each in checked if is_bundle(Path(each.name))]
-    if len(bundles) > 1:
-        named = ", ".join(bundles[:3]) + ", ..." * (len(bundles) > 3)
-        raise click.UsageError(f"--from is the source of one compiled model; check these one by one: {named}")
+    bundles = _refuse_bundles(checked)
     if bundles and source is None:
         way = f"; `miltext diff {original} {bundles[0]}` compares two" if whole.is_compiled else ""
         raise click.UsageError(f"--from of a compiled model is the .mlpackage or .mlmodel that was compiled{way}")
     return Original(whole, nested, source)
+
+
+def _refuse_bundles(checked: Sequence[Input]) -> list[str]:
+    """Return the compiled models, and refuse more than one: they have one source."""
+    from miltext.containers.opening import is_bundle
+
+    bundles = [each.name for each in checked if is_bundle(Path(each.name))]
+    if len(bundles) > 1:
+        named = ", ".join(bundles[:3]) + ", ..." * (len(bundles) > 3)
+        raise click.UsageError(f"--from is the source of one compiled model; check these one by one: {named}")
+    return bundles
+
+
+def _refuse_unused_ranges(ranges: Mapping[str, object], counts: Counter[str]) -> None:
+    """End the command with an error if a range is that of no input, in spite of bounded programs."""
+    bounded = [name.removeprefix(INPUT) for name in counts if name.startswith(INPUT)]
+    unused = sorted(ranges.keys() - bounded)
+    if unused and bounded:
+        fail(f"--input-range {unused[0]}: no program has this input; there are {', '.join(sorted(bounded))}")
+
+
+def _summary(counts: Counter[str], *, fix: bool, diff: bool) -> str:
+    """Return the last line of a report for people."""
+    kinds = [(counts[kind], kind) for kind in ("error", "warning")]
+    left = counts["error"] + counts["warning"]
+    programs = f"in {_counted(counts)}"
+    counted = f"{', '.join(tally(count, kind) for count, kind in kinds if count) or 'nothing found'} {programs}"
+    if not (fix or diff):
+        return f"{counted}; {counts['fixable']} fixable with --fix" if counts["fixable"] else counted
+    if diff:
+        counted = f"{counts['fixed'] or 'nothing'} would be fixed {programs}"
+    elif counts["fixed"] or left:
+        counted = f"{counts['fixed']} fixed, {left} left {programs}"
+    return f"{counted}; {counts['unsafe']} more with --unsafe-fixes" if counts["unsafe"] else counted
+
+
+def _counted(counts: Counter[str]) -> str:
+    """Return the numbers of checked programs and rule files, in words."""
+    if not counts["rule file"]:
+        return tally(counts["program"], "program")
+    rules = tally(counts["rule file"], "rule file")
+    return f"{tally(counts['program'], 'program')} and {rules}" if counts["program"] else rules
 
 
 def _refuse_unclear(paths: Sequence[str], form: str, fix: bool, diff: bool, watch: bool) -> None:
@@ -367,7 +439,7 @@ class CheckRun:
             around = self._around(whole)
             stages = [Stage("", opened) if stage.place == place else stage for stage in whole.select_all()]
         except MiltextError as error:
-            programs = [_refused(error, each.name, passed_over=each.found)]
+            programs = [_refused(error, each.name, was_found=each.found)]
         else:
             programs = (report for stage in stages for report in self._of_stage(stage, each.name))
         contradicts = False
@@ -515,34 +587,21 @@ class CheckRun:
             raise
         return Checked(found if built is None else built.added(found), text)
 
-    def refuse_unused_ranges(self) -> None:
-        """End the command with an error if a range is that of no input, in spite of bounded programs."""
-        unused = sorted((self.ranges or {}).keys() - self.bounded)
-        if unused and self.bounded:
-            fail(f"--input-range {unused[0]}: no program has this input; there are {', '.join(sorted(self.bounded))}")
-
     # ---- the end
 
-    def summary(self, reports: Sequence[Report]) -> str:
-        """Return the last line of a report for people."""
-        left = [each for report in reports for each in report.diagnostics]
-        kinds = [(sum(each.severity == kind for each in left), kind) for kind in ("error", "warning")]
-        programs = f"in {self._counted(len(reports) - self.around - self.rule_files)}"
-        counted = f"{', '.join(tally(count, kind) for count, kind in kinds if count) or 'nothing found'} {programs}"
-        if self.fixing is not None and self.fixing.diff:
-            counted = f"{self.fixing.fixed or 'nothing'} would be fixed {programs}"
-        elif self.fixing is not None and (self.fixing.fixed or kinds[0][0] or kinds[1][0]):
-            counted = f"{self.fixing.fixed} fixed, {kinds[0][0] + kinds[1][0]} left {programs}"
-        if self.fixing is None:
-            return f"{counted}; {self.fixable} fixable with --fix" if self.fixable else counted
-        return f"{counted}; {self.unsafe} more with --unsafe-fixes" if self.unsafe else counted
-
-    def _counted(self, programs: int) -> str:
-        """Return the numbers of checked programs and rule files, in words."""
-        if not self.rule_files:
-            return tally(programs, "program")
-        rules = tally(self.rule_files, "rule file")
-        return f"{tally(programs, 'program')} and {rules}" if programs else rules
+    def counts(self, reports: Sequence[Report]) -> Counter[str]:
+        """Return what the last line of a report sums up, and the inputs of programs whose numbers were bounded."""
+        found = Counter(each.severity for report in reports for each in report.diagnostics)
+        return found + Counter(
+            {
+                "program": len(reports) - self.around - self.rule_files,
+                "rule file": self.rule_files,
+                "fixable": self.fixable,
+                "unsafe": self.unsafe,
+                "fixed": self.fixing.fixed if self.fixing is not None else 0,
+                **{f"{INPUT}{name}": 1 for name in self.bounded},
+            }
+        )
 
     def status(self, reports: Sequence[Report]) -> int:
         """Return the exit status."""
@@ -560,11 +619,11 @@ def _named(report: Report, stage: Stage) -> Report:
     return report._replace(model=stage.place, title=stage.title, name=name)
 
 
-def _refused(error: MiltextError, name: str, *, passed_over: bool = False) -> Report:
+def _refused(error: MiltextError, name: str, *, was_found: bool = False) -> Report:
     """Return the report of a model that could not be checked; as a note if it was only found in a folder."""
     from miltext.diagnostics.reports import Report
 
     found: Sequence[Diagnostic] = error.diagnostics
-    if passed_over and found[0].code == codes.NOT_AN_ML_PROGRAM:
-        found = [each._replace(severity="note", message=f"passed over: {each.message}") for each in found]
+    if was_found and found[0].code == codes.NOT_AN_ML_PROGRAM:
+        found = passed_over(found)
     return Report(error.path or name, found, error.text)

@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from miltext.advisories.requested import requested
+from miltext.batches.named_models import EMPTY, Input, named_models
 from miltext.checking.further import together
+from miltext.cli.captured import captured
 from miltext.cli.habits import place_of
-from miltext.cli.streams import existing, fail, whole_model
-from miltext.diagnostics import MiltextError, codes
-from miltext.files.writing import MODEL_FOLDERS
+from miltext.cli.streams import existing, fail
 
 if TYPE_CHECKING:
     from miltext.checking.further import Further
+    from miltext.diagnostics import Diagnostic
     from miltext.diagnostics.selection import Selection
     from miltext.settings.settings import Settings
-
-TEXTS, FILES = (".mil",), (".mil", ".mlmodel")
-"""The ends of the names of texts, and of the files found in a folder."""
-
-
-MODEL_PARTS = (
-    "Manifest.json",
-    "coremldata.bin",
-    "metadata.json",
-    "analytics",
-    "weights",
-    "model0",
-    "model.espresso.net",
-)
-"""Files of a model: a folder that contains any of them is a model, whatever its name. A lone model.mil is a result of
-`print -o`.
-"""
 
 
 class Rules(NamedTuple):
@@ -61,6 +44,12 @@ class Rules(NamedTuple):
 
         return settings_of(place_of(name)) if self.settings is None else self.settings
 
+    def excludes(self, name: str, below: str | None) -> bool:
+        """Whether a file or model is left out, found `below` a folder, or named, which needs `force_exclude`."""
+        if below is not None:
+            return self.settings_of(name).excludes(name, below=below)
+        return self.force_exclude and self.settings_of(name).excludes(place_of(name))
+
     def selection(self, name: str) -> Selection:
         """Return the selection of findings in a file."""
         return self.settings_of(name).selection(place_of(name), self.select, self.ignore, self.drafts)
@@ -79,13 +68,6 @@ class Rules(NamedTuple):
         from miltext.placement.findings import profile_check
 
         return profile_check(self.profile)
-
-
-class Input(NamedTuple):
-    """A file or model to check, either `found` in a folder or named."""
-
-    name: str
-    found: bool
 
 
 def rules_of(config: str | None, isolated: bool, **choices: object) -> Rules:
@@ -112,54 +94,23 @@ def option_codes(_context: click.Context, _option: click.Parameter, values: Sequ
     return tuple(map(normal, words))
 
 
-def inputs(paths: Sequence[str], rules: Rules) -> list[Input]:
+def inputs(paths: Sequence[str], rules: Rules, *, missing: bool = False) -> list[Input]:
     """Return the files and models of the paths, each once; for a plain folder, all below it.
 
-    A file in a package or bundle stands for the whole model.
+    A path that does not exist ends the command, unless a `missing` one is to be reported as that of a model. The path
+    of one of many models is that model.
     """
-    each: dict[str, Input] = {}
-    for path in paths:
-        path = path if path == "-" else _whole(existing(path))
-        is_folder = path != "-" and _is_plain_folder(path)
-        for name in _below(path, rules) if is_folder else [path]:
-            if not (rules.force_exclude and rules.settings_of(name).excludes(place_of(name))):
-                each.setdefault(name if name == "-" else os.path.realpath(name), Input(name, is_folder))
-    return list(each.values())
+    kept = captured()
+    if kept is not None and kept.model is not None:
+        return [kept.model]
+    named = (path if path == "-" or missing else existing(path) for path in paths)
+    return named_models(named, rules.excludes, _refuse_empty)
 
 
-def _whole(path: str) -> str:
-    """Return the path of the model around a file of it; any other path is as it was written.
-
-    A folder in a compiled pipeline may be one of its models.
-    """
-    whole = whole_model(path)
-    return str(whole) if whole.suffix.lower() in MODEL_FOLDERS and os.path.isfile(path) else path
+def passed_over(found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
+    """Return the notes about a file that is no program, and was only found in a folder."""
+    return [each._replace(severity="note", message=f"passed over: {each.message}") for each in found]
 
 
-def _is_plain_folder(path: str) -> bool:
-    """Whether a folder may contain models, but is none itself."""
-    from miltext.containers.opening import open_model
-
-    if not os.path.isdir(path) or path.lower().endswith(MODEL_FOLDERS):
-        return False
-    if not any(os.path.exists(os.path.join(path, part)) for part in MODEL_PARTS):
-        return True
-    try:
-        open_model(path)
-    except MiltextError as error:
-        return error.diagnostics[0].code == codes.NOT_A_MODEL_FOLDER
-    return False
-
-
-def _below(folder: str, rules: Rules) -> list[str]:
-    """Return every text and model below, except for sidecars, which contain less than their models."""
-    from miltext.files.writing import below
-    from miltext.review.sidecar import is_sidecar
-
-    names = below(folder, FILES, MODEL_FOLDERS)
-    if not names:
-        fail(
-            f"nothing to check in the folder {folder}: no {', '.join(FILES + MODEL_FOLDERS[:1])} or {MODEL_FOLDERS[1]}"
-        )
-    texts = [name for name in names if not is_sidecar(name)]
-    return [name for name in texts if not rules.settings_of(name).excludes(name, below=folder)]
+def _refuse_empty(folder: str) -> None:
+    fail(f"nothing to check in the folder {folder}: {EMPTY}")

@@ -83,7 +83,7 @@ def _named(context: click.Context, kind: str, begun: str, after: str) -> Iterato
     from miltext.cli.model_names import names_in
 
     params: Mapping[str, Chosen] = context.obj or {}
-    model = params.get("model") or params.get("old")
+    model = params.get("model") or params.get("old") or next(iter(params.get("paths") or ()), None)
     given = {each for value in params.values() if isinstance(value, tuple) for each in value}
     for name in names_in(model, kind) if isinstance(model, str) else ():
         if name.startswith(begun) and name not in given:
@@ -199,9 +199,10 @@ WORDS: dict[str, Source] = {
     "infer output": files(".mil"),
     "describe output": files(".toml"),
     "run outputs": files(".npz", ".npy", ".png"),
-    "save": FOLDERS,
+    **dict.fromkeys(("save", "cache"), FOLDERS),
     # other files
     **dict.fromkeys(("config", "description"), files(".toml")),
+    "files_from": ANY,
     **dict.fromkeys(("archive", "state", "state_out", "against"), files(".npz")),
     "size against": files(*MODELS),
     "cost against": files(*MODELS),
@@ -234,6 +235,7 @@ WORDS: dict[str, Source] = {
     "words": in_model("inputs", "=", ARRAYS),
     **dict.fromkeys(("reshape words", "ranges", "shapes", "input_ranges"), in_model("inputs", "=", nothing)),
     # words that only the user knows
+    **dict.fromkeys(("jobs", "executor"), nothing),
     **dict.fromkeys(("rename new", "place", "weights_as", "coremlc_version", "coremlc_mil_version"), nothing),
     **dict.fromkeys(("bindings", "apart", "keep", "chosen", "link ranges"), nothing),
     **dict.fromkeys(("mergedriver path", "mergedriver labels"), nothing),

@@ -7,8 +7,9 @@ import sys
 import click
 
 from miltext.cli.as_json import asks_json, format_option
+from miltext.cli.many_models import ManyModels, models_argument
 from miltext.cli.size_verb import limit_option
-from miltext.cli.streams import WRONG, model_argument, nested_option, open_whole, write_json, write_text
+from miltext.cli.streams import WRONG, nested_option, open_whole, write_json, write_text
 
 EPILOG = """\b
 Examples:
@@ -21,8 +22,8 @@ Exit status: 0 all is well; 1 the input was read and is wrong, or with --against
 """
 
 
-@click.command("cost", epilog=EPILOG)
-@model_argument
+@click.command("cost", cls=ManyModels, epilog=EPILOG)
+@models_argument
 @click.option(
     "--shape",
     "words",

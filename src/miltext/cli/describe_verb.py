@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from miltext.cli.as_json import asks_json, format_option
-from miltext.cli.streams import STATUSES, model_argument, open_whole, output_option, show, write_json, write_text
+from miltext.cli.many_models import Manner, ManyModels, models_argument
+from miltext.cli.streams import STATUSES, open_whole, output_option, show, write_json, write_text
 
 if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Record
@@ -22,8 +23,8 @@ Examples:
 """
 
 
-@click.command("describe", epilog=EPILOG + STATUSES)
-@model_argument
+@click.command("describe", cls=ManyModels, manner=Manner(alone={"output": "-o"}), epilog=EPILOG + STATUSES)
+@models_argument
 @output_option("The file to write; an existing description is updated, and keeps its comments.")
 @format_option
 def command(model: str, output: str) -> None:

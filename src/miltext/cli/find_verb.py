@@ -10,6 +10,7 @@ import click
 from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.checked_paths import inputs, rules_of
 from miltext.cli.habits import named_paths, shown_name
+from miltext.cli.many_models import Manner, ManyModels
 from miltext.cli.streams import WRONG, nested_option, open_whole, show, write_json, write_text
 from miltext.diagnostics import MiltextError
 
@@ -32,7 +33,7 @@ Exit status: 0 the models were read, matches or not; 1 a pattern or a model is w
 """
 
 
-@click.command("find", epilog=EPILOG)
+@click.command("find", cls=ManyModels, manner=Manner("paths", is_headed=False), epilog=EPILOG)
 @click.argument("pattern", metavar="PATTERN")
 @click.argument("paths", nargs=-1, metavar="MODEL|DIR...")
 @click.option("--count", "is_count", is_flag=True, help="Show the number of matches in each model.")

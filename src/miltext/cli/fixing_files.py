@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
+from miltext.cli.captured import echo
 from miltext.cli.habits import option_value
 from miltext.cli.streams import fail, tell, unified, write_back, write_text
 
@@ -45,7 +44,7 @@ class Fixing:
                 fail(f"{option_value('stdin_filename') or 'standard input'}: not fixed: {reason}")
             checked = check(model)
             if any(map(chosen, checked.diagnostics)):
-                click.echo(f"miltext: {model.name}: not fixed: {reason}", err=True)
+                echo(f"miltext: {model.name}: not fixed: {reason}")
             return checked
         text = model.text or ""
         path = model.path
@@ -69,7 +68,7 @@ class Fixing:
 
         reason = fix.reason or (_listed(fix.losses) if fix.losses and not unsafe else "")
         if reason:
-            click.echo(f"miltext: {model.name}: not fixed: {reason}", err=True)
+            echo(f"miltext: {model.name}: not fixed: {reason}")
             return False
         if self.diff:
             before, after = texts_of(model, fix)
@@ -80,7 +79,7 @@ class Fixing:
         try:
             write(fix)
         except OSError as failure:
-            click.echo(f"miltext: {model.name}: not written: {failure.strerror or failure}", err=True)
+            echo(f"miltext: {model.name}: not written: {failure.strerror or failure}")
             self.failed = True
             return False
         self.fixed += fix.solved

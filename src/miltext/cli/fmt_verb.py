@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from miltext.batches.named_models import Input
 from miltext.cli.as_json import asks_json, format_option
+from miltext.cli.captured import echo
 from miltext.cli.habits import named_paths, shown_name
+from miltext.cli.many_models import Manner, ManyModels
 from miltext.cli.streams import (
     FAILED,
     WRONG,
@@ -26,7 +29,7 @@ from miltext.cli.streams import (
     write_json,
     write_text,
 )
-from miltext.diagnostics import MiltextError, codes
+from miltext.diagnostics import MiltextError, codes, error
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
@@ -57,7 +60,12 @@ class FormattedFile(NamedTuple):
     path: str | None = None
 
 
-@click.command("fmt", epilog=EPILOG)
+def _expanded(paths: Sequence[str], _options: Mapping[str, object], missing: bool) -> list[Input]:
+    """Return the files that the paths name, each once."""
+    return [Input(name, found=False) for name in dict.fromkeys(_files(paths, missing=missing))]
+
+
+@click.command("fmt", cls=ManyModels, manner=Manner("paths", _expanded, is_headed=False), epilog=EPILOG)
 @click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option(
     "--check", is_flag=True, help="Write nothing; list the files that would change, and exit with 1 if there are any."
@@ -85,15 +93,17 @@ def command(paths: tuple[str, ...], check: bool, diff: bool, width: int | None) 
     sys.exit(max((status for _, status, _ in settled), default=0))
 
 
-def _files(paths: tuple[str, ...]) -> list[str]:
+def _files(paths: Sequence[str], *, missing: bool = False) -> list[str]:
     """Return the files that the paths name, in order within a folder, without sidecars, which are formatted when
     made.
+
+    A path that does not exist ends the command, unless a `missing` one is to be reported as that of a file.
     """
     from miltext.review.sidecar import is_sidecar
 
     names: list[str] = []
     for path in paths:
-        is_folder = path != "-" and os.path.isdir(existing(path))
+        is_folder = path != "-" and os.path.isdir(path if missing else existing(path))
         names += [name for name in texts_in(path) if not is_sidecar(name)] if is_folder else [path]
     return names
 
@@ -105,10 +115,13 @@ def _outcomes(names: list[str], width: int | None) -> Iterable[FormattedFile]:
     if processes < 2 or "-" in names or sum(map(os.path.getsize, filter(os.path.isfile, names))) < ENOUGH:
         yield from map(work, names)
         return
-    from concurrent.futures import ProcessPoolExecutor
+    from miltext.batches.executing import Lost, in_order, own_workers, results
 
-    with ProcessPoolExecutor(processes) as pool:
-        yield from pool.map(work, names)
+    for name, found in zip(names, in_order(results(work, names, own_workers(processes, len(names)))), strict=True):
+        if isinstance(found, Lost):
+            lost = error(codes.MODEL_WITHOUT_RESULT, f"not formatted: {found.reason}")
+            found = FormattedFile(name, findings=[lost], path=shown_name(name))
+        yield found
 
 
 def _format(name: str, width: int | None) -> FormattedFile:
@@ -143,5 +156,5 @@ def _settle(outcome: FormattedFile, check: bool, diff: bool) -> tuple[int, str]:
             tell(f"reformatted {name}")
         return 0, "reformatted"
     elif changed and not asks_json():
-        click.echo(f"would reformat {shown_name(name)}", err=True)
+        echo(f"would reformat {shown_name(name)}")
     return (WRONG if changed and (check or diff) else 0), "would be reformatted" if changed else "unchanged"

@@ -18,12 +18,9 @@ STDIN = "<stdin>"
 """The name of standard input in messages, without `--stdin-filename`."""
 
 FROM_STDIN = {
-    **dict.fromkeys(("build", "convert-weights", "describe", "info", "parse", "print", "reduce", "run"), ("model",)),
-    **dict.fromkeys(("expose", "extract", "locate", "optimize", "rename", "reshape", "size", "weights"), ("model",)),
-    "cost": ("model",),
-    **dict.fromkeys(("check", "fmt"), ("paths",)),
-    "split": ("model",),
-    "find": ("paths",),
+    **dict.fromkeys(("build", "convert-weights", "parse", "print", "reduce"), ("model",)),
+    **dict.fromkeys(("expose", "extract", "locate", "optimize", "rename", "reshape", "split"), ("model",)),
+    **dict.fromkeys(("check", "cost", "describe", "find", "fmt", "info", "run", "size", "weights"), ("paths",)),
     "link": ("models",),
     "rewrite": ("words",),
     "compare": ("old", "new"),

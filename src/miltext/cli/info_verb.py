@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from miltext.cli.as_json import asks_json, format_option
-from miltext.cli.streams import STATUSES, model_argument, nested_option, open_whole, write_json, write_text
+from miltext.cli.many_models import ManyModels, models_argument
+from miltext.cli.streams import STATUSES, nested_option, open_whole, write_json, write_text
 from miltext.diagnostics.wording import tally
 from miltext.syntax.literals import quote
 
@@ -21,11 +22,12 @@ Examples:
   miltext info Pipeline.mlpackage --model 1
   miltext info Model.mlmodelc                # with the hash of its source
   miltext info Model.mlpackage --format json | jq .weights
+  miltext info --json --jobs auto models     # a line for each model below the folder
 """
 
 
-@click.command("info", epilog=EPILOG + STATUSES)
-@model_argument
+@click.command("info", cls=ManyModels, epilog=EPILOG + STATUSES)
+@models_argument
 @nested_option()
 @format_option
 def command(model: str, nested: str | None) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from miltext.cli.captured import captured
 from miltext.cli.habits import quiet
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Progress:
         self._start = time.monotonic()
         self._before = 0
         self._bar: Any = None
-        self._shown = sys.stderr.isatty() and not quiet()
+        self._shown = sys.stderr.isatty() and not quiet() and captured() is None
 
     def __enter__(self) -> Progress:
         return self

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,16 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from miltext.cli.as_json import asks_json, format_option
+from miltext.cli.captured import standard_output
 from miltext.cli.given_inputs import InputChoices, given_inputs, input_options, naming_options
+from miltext.cli.many_models import Manner, ManyModelsWithNumbers, models_argument
 from miltext.cli.progress import Progress
 from miltext.cli.run_results import Result, ShownResults, check_pictures, targets, write
 from miltext.cli.sample_ranges import show_ranges
 from miltext.cli.streams import (
-    OptionalNumbers,
     colored,
     existing,
     load_model,
-    model_argument,
     nested_option,
     tell,
     write_json,
@@ -43,6 +42,7 @@ Examples:
   miltext run Model.mlpackage --random 0 --value relu_3 -o relu_3=relu_3.npy
   miltext run Model.mlpackage --random 0 --compute ane --explain
   miltext run Model.mlpackage --ranges samples.npz
+  miltext run --random 0 --jobs auto --json models
   miltext run Decoder.mlpackage --input token=7 --state kv.npz --state-out kv.npz
 \b
 Exit status: 0 the outputs were computed; 1 the program is wrong, a name is unknown, or an operation has
@@ -50,8 +50,10 @@ no result; 2 usage, inputs, files.
 """
 
 
-@click.command("run", cls=OptionalNumbers, epilog=EPILOG)
-@model_argument
+@click.command(
+    "run", cls=ManyModelsWithNumbers, manner=Manner(alone={"outputs": "-o", "state_out": "--state-out"}), epilog=EPILOG
+)
+@models_argument
 @input_options
 @click.option("--function", default="main", metavar="NAME", help="The function to run.  [main, or the default one]")
 @nested_option()
@@ -144,7 +146,7 @@ def command(
     if shown is not None and as_json:
         write_json({"function": evaluator.function, **shown.records, **_arithmetic(evaluator, explain=explain)})
     elif shown is not None:
-        write_text("-", [shown.to_text(color=colored(sys.stdout))])
+        write_text("-", [shown.to_text(color=colored(standard_output()))])
     if not as_json:
         _tell_arithmetic(evaluator, explain=explain)
 

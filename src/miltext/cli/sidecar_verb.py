@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from miltext.batches.named_models import whole_model
 from miltext.cli.as_json import asks_json, done_so_far, format_option
 from miltext.cli.progress import Progress, size_below
-from miltext.cli.streams import WRONG, existing, tell, whole_model, write_json
+from miltext.cli.streams import WRONG, existing, tell, write_json
 
 if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Record

@@ -7,7 +7,8 @@ import sys
 import click
 
 from miltext.cli.as_json import asks_json, format_option
-from miltext.cli.streams import WRONG, Decorator, model_argument, nested_option, open_whole, write_json, write_text
+from miltext.cli.many_models import ManyModels, models_argument
+from miltext.cli.streams import WRONG, Decorator, nested_option, open_whole, write_json, write_text
 
 EPILOG = """\b
 Examples:
@@ -27,8 +28,8 @@ limit_option: Decorator = click.option(
 )
 
 
-@click.command("size", epilog=EPILOG)
-@model_argument
+@click.command("size", cls=ManyModels, epilog=EPILOG)
+@models_argument
 @click.option("--against", metavar="OLD", help="Show the growth since this model, which was before.")
 @limit_option
 @nested_option()

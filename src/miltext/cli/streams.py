@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO, TypeAlias
 import click
 
 from miltext.cli.as_json import asks_json, failure_text, json_text, keep
+from miltext.cli.captured import echo, standard_error, standard_output
 from miltext.cli.habits import option_value, quiet, shown_name
 from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import did_you_mean
@@ -50,7 +51,7 @@ NO_INPUT = (
 )
 """The codes for impossible inputs and requests of a run."""
 
-MISUSE = (codes.UNREADABLE_SIZES,)
+MISUSE = (codes.UNREADABLE_SIZES, codes.NO_DASK)
 """The codes for values of options that cannot be read, whatever the model."""
 
 NO_PROGRAM = (codes.NOTHING_TO_GENERATE, codes.NOTHING_GENERATED)
@@ -164,15 +165,6 @@ def load_model(name: str, nested: str | None = None) -> Model:
     return open_whole(name).select(nested) if name == "-" else load(existing(name), nested)
 
 
-def whole_model(name: str) -> Path:
-    """Return the package or bundle that a path names, or the one around it; else the path itself."""
-    path = Path(os.path.abspath(name))
-    outer = [each for each in (path, *path.parents) if each.suffix.lower() in MODEL_FOLDERS]
-    whole = outer[-1] if outer else path
-    near = whole if os.path.isabs(name) else Path(os.path.relpath(whole))
-    return whole if near.name in ("", "..") else near
-
-
 def open_whole(name: str) -> Model:
     """Return the model of that path, or on standard input: also a pipeline, or a model that is not an ML Program."""
     from miltext.containers.opening import open_model, read_model
@@ -199,7 +191,7 @@ def write_text(
     are not replaced. A verb with the option --force passes it: without it nothing is replaced. On standard output, the
     text is coloured by its kind, where colours are on.
     """
-    if output == "-" and kind != "report" and colored(sys.stdout, is_document=True):
+    if output == "-" and kind != "report" and colored(standard_output(), is_document=True):
         from miltext.cli.coloring import colored_pieces
 
         pieces = colored_pieces(pieces, kind)
@@ -218,7 +210,7 @@ def write_bytes(output: str, pieces: Iterable[bytes], kind: str, *sources: str, 
     if output != "-":
         check_output(output, kind, *sources or ("-",), force=force)
         write_file(Path(output), pieces, replace=force is not False)
-    elif sys.stdout.isatty():
+    elif standard_output().isatty():
         raise click.UsageError("the output is binary, and standard output is a terminal: name a file with -o")
     else:
         _write_stdout(pieces)
@@ -241,7 +233,7 @@ def write_back(name: str, before: str, text: str) -> bool:
             raise OSError(errno.EAGAIN, "the file was changed meanwhile, and is left as it is; try again", name)
         write_file(path, [text.encode()])
     except OSError as failure:
-        click.echo(f"miltext: {failure.filename}: {failure.strerror}", err=True)
+        echo(f"miltext: {failure.filename}: {failure.strerror}")
         return False
     return True
 
@@ -260,12 +252,17 @@ def unified(name: str, before: str, after: str, how: str) -> Iterator[str]:
     return unified_diff(old, new, name, f"{name} ({how})")
 
 
+def write_raw(text: str) -> None:
+    """Write a text with surrogates for bytes to standard output, as it is."""
+    _write_stdout([text.encode(errors="surrogateescape")] if text else [])
+
+
 def _write_stdout(pieces: Iterable[bytes]) -> None:
     for piece in pieces:
         with _named(STDOUT):
-            sys.stdout.buffer.write(piece)
+            standard_output().buffer.write(piece)
     with _named(STDOUT):
-        sys.stdout.buffer.flush()
+        standard_output().buffer.flush()
 
 
 @contextmanager
@@ -296,7 +293,7 @@ def naming_failures(name: str, ways: Mapping[str, Note] | None = None) -> Iterat
 def tell(message: str) -> None:
     """Report a fact beside the result, on standard error, unless only results and errors are shown."""
     if not quiet():
-        click.echo(message, err=True)
+        echo(message)
 
 
 def show(
@@ -322,9 +319,9 @@ def show(
     for diagnostic in diagnostics:
         shown = render(diagnostic, text, path)
         word = f"{diagnostic.severity}[{diagnostic.code}]"
-        if colored(sys.stderr if err else sys.stdout):
+        if colored(standard_error() if err else standard_output()):
             shown = shown.replace(word, click.style(word, fg=COLORS[diagnostic.severity], bold=True), 1)
-        click.echo(shown, err=err, color=True)
+        echo(shown, err=err, color=True)
 
 
 def write_json(record: Record) -> None:
@@ -359,7 +356,7 @@ def colored(stream: TextIO, *, is_document: bool = False) -> bool:
 
 def fail(message: str) -> NoReturn:
     """End with status 2 and a message."""
-    click.echo(f"miltext: {message}", err=True)
+    echo(f"miltext: {message}")
     sys.exit(FAILED)
 
 

@@ -7,10 +7,11 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias
 
 import click
 
+from miltext.batches.reads import listening
 from miltext.cli.streams import FAILED, WRONG, existing, report_failures, tell
 from miltext.files.writing import MODEL_FILES, MODEL_FOLDERS
 from miltext.settings.project import NAME
@@ -43,11 +44,12 @@ def run_again(run: Callable[[], Iterable[str]], paths: Iterable[str]) -> NoRetur
     """
     named = [existing(path) for path in paths]
     watched = Watched(named)
-    sys.addaudithook(watched.note)
     while True:
         watched.begin()
         _announce()
-        watched.end(_run(run))
+        with listening(watched.note):
+            written = _run(run)
+        watched.end(written)
         watched.wait()
 
 
@@ -87,18 +89,15 @@ class Watched:
         for path in self._named:
             self._take(path)
 
-    def note(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Note the files that Python is about to open or list; this is an audit hook.
+    def note(self, path: str, flags: int | None) -> None:
+        """Note a file that Python is about to open, or a folder to be listed.
 
         Files opened for writing, and hidden folders, are not inputs.
         """
-        if event not in ("open", "os.scandir", "os.listdir") or not isinstance(arguments[0], (str, os.PathLike)):
-            return
-        path = os.path.abspath(os.fsdecode(arguments[0]))
-        if event != "open":
+        if flags is None:
             if not os.path.basename(path).startswith("."):
                 self._take(path)
-        elif path.endswith(ENDINGS) and not arguments[2] & (os.O_WRONLY | os.O_RDWR):
+        elif path.endswith(ENDINGS) and not flags & (os.O_WRONLY | os.O_RDWR):
             self._take(path)
             self._take(os.path.dirname(path))  # other files that were looked for may appear in it
 

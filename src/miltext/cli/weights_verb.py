@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from miltext.cli.as_json import asks_json, format_option
+from miltext.cli.many_models import Manner, ManyModels, models_argument
 from miltext.cli.progress import Progress
-from miltext.cli.streams import STATUSES, load_model, model_argument, nested_option, tell, write_json, write_text
+from miltext.cli.streams import STATUSES, load_model, nested_option, tell, write_json, write_text
 from miltext.diagnostics.wording import listed
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ LISTED = 3
 HEADINGS = ("name", "type", "shape", "bytes", "offset", "digest")
 
 
-@click.command("weights", epilog=EPILOG + STATUSES)
-@model_argument
+@click.command("weights", cls=ManyModels, manner=Manner(alone={"save": "--save"}), epilog=EPILOG + STATUSES)
+@models_argument
 @nested_option()
 @format_option
 @click.option("--save", metavar="DIR", help="Also write each weight as a .npy file in DIR.")

@@ -101,15 +101,24 @@ def _point(text: str, offset: int) -> dict[str, int]:
 
 def as_sarif(reports: Sequence[Report], version: str) -> str:
     """Return a SARIF log of one run; `version` is miltext's."""
-    codes = sorted({diagnostic.code for report in reports for diagnostic in report.diagnostics})
+    return _sarif([_result(report, found) for report in reports for found in report.diagnostics], version)
+
+
+def joined_sarif(logs: Sequence[str], version: str) -> str:
+    """Return one SARIF log of the results in several, each of one run."""
+    return _sarif([result for log in logs for run in json.loads(log)["runs"] for result in run["results"]], version)
+
+
+def _sarif(results: Sequence[Record], version: str) -> str:
+    codes = sorted({result["ruleId"] for result in results})
+    numbered = [{**each, "ruleIndex": codes.index(each["ruleId"])} for each in results]
     driver = {
         "name": "miltext",
         "version": version,
         **({"informationUri": HOME} if HOME else {}),
         "rules": [_rule(code) for code in codes],
     }
-    results = [_result(report, found, codes) for report in reports for found in report.diagnostics]
-    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": numbered}
     return _text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
@@ -118,10 +127,10 @@ def _rule(code: str) -> Record:
     return {"id": code, "shortDescription": {"text": TITLES[code]}, "help": {"text": page, "markdown": page}}
 
 
-def _result(report: Report, diagnostic: Diagnostic, codes: list[str]) -> Record:
+def _result(report: Report, diagnostic: Diagnostic) -> Record:
     result = {
         "ruleId": diagnostic.code,
-        "ruleIndex": codes.index(diagnostic.code),
+        "ruleIndex": 0,  # of the rules of a run, which are not known yet
         "level": diagnostic.severity,
         "message": {"text": diagnostic.message},
         "locations": [_location(report, diagnostic.span)],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -92,6 +93,10 @@ def inside(folder: Path, name: str) -> Path:
     return path
 
 
+LOOKED_FOR = "miltext.looked_for"
+"""The event of an audit hook about a file that a model or a text names: a missing one is never opened."""
+
+
 def within(folder: Path, name: str) -> Path:
     """Return the path of `name` in `folder`, whether it exists or not.
 
@@ -102,6 +107,7 @@ def within(folder: Path, name: str) -> Path:
         real = Path(os.path.realpath(os.path.join(root, name)))
     if not real.is_relative_to(root):
         raise refusal(codes.INCONSISTENT_PACKAGE, f"`{name}` leads outside", folder)
+    sys.audit(LOOKED_FOR, str(real))
     return folder / name
 
 

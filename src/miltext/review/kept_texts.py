@@ -5,20 +5,18 @@ git's own cache, in notes, makes commits: `git diff` then fails without the name
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+
+from miltext.files.kept import MOST, bound
 
 FOLDER = "miltext-texts"
 """The folder of kept texts in git's own folder, with a folder for each version of miltext and its options."""
 
 _NAME = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\.\w+")
 """The name of a text: git's name of its object, with the ending of the object's path."""
-
-MOST = 1 << 28
-"""The greatest number of bytes of kept texts; above it, the oldest are deleted, down to half of it."""
 
 
 def is_place(path: Path) -> bool:
@@ -41,13 +39,4 @@ def _keep(path: Path, pieces: list[bytes]) -> None:
 
     path.parent.mkdir(parents=True, exist_ok=True)
     write_file(path, pieces)
-    with os.scandir(path.parent) as listed:
-        texts = [each for each in listed if _NAME.fullmatch(each.name) and each.is_file(follow_symlinks=False)]
-    files = [(each.stat().st_mtime, each.stat().st_size, each.path) for each in texts]
-    left = sum(size for _, size, _ in files)
-    if left <= MOST:
-        return
-    for _, size, name in sorted(files):
-        if left > MOST // 2:
-            os.unlink(name)
-            left -= size
+    bound(path.parent, lambda name: _NAME.fullmatch(name) is not None, MOST)

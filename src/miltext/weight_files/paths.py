@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 import stat
+import sys
 from functools import lru_cache
 from pathlib import Path
 
 from miltext.diagnostics import codes
+from miltext.files.contents import LOOKED_FOR
 from miltext.files.refusals import reason_of, refusal
 
 MODEL_PATH = "@model_path"
@@ -26,7 +28,9 @@ def resolve(file_name: str, model_path: Path) -> Path:
         raise refusal(codes.WEIGHT_FILE_OUTSIDE, f"the file name {file_name!r} {reason}", model_path)
     root = os.path.realpath(model_path)
     try:
-        real = Path(os.path.realpath(os.path.join(root, file_name[len(MODEL_PATH) + 1 :]), strict=True))
+        named = os.path.join(root, file_name[len(MODEL_PATH) + 1 :])
+        sys.audit(LOOKED_FOR, named)
+        real = Path(os.path.realpath(named, strict=True))
         regular = stat.S_ISREG(real.stat().st_mode)
     except (OSError, ValueError) as failure:
         is_there = not isinstance(failure, (FileNotFoundError, NotADirectoryError))

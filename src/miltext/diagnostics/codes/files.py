@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from miltext.diagnostics.codes.table import ERROR, NOTE, WARNING, code
+from miltext.diagnostics.home import install
 
 # ---- printing
 
@@ -54,6 +55,18 @@ UNKNOWN_COMPILER = code(
 
 UNREADABLE_FILE = code(
     "MIL250", "unreadable file", ERROR, "name a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb that can be read"
+)
+MODEL_WITHOUT_RESULT = code(
+    "MIL290",
+    "no result for one of many models",
+    ERROR,
+    "run the verb on this model alone, which shows more. Other models are not affected",
+)
+NO_DASK = code(
+    "MIL291",
+    "no cluster of dask",
+    ERROR,
+    f"start a scheduler and workers, and name the scheduler's address. The extra is installed by {install('dask')}",
 )
 NOT_A_MODEL_FOLDER = code(
     "MIL251",

@@ -1,0 +1,88 @@
+"""Processes for work on models, which end with the process that started them, and leave nothing half done."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import Pipe, get_context
+from typing import TYPE_CHECKING, TypeVar
+
+from miltext.files.interrupts import ended_by_signals
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+MOST_ON_WINDOWS = 61
+"""The most processes of a ProcessPoolExecutor on Windows, by the documentation of `concurrent.futures`."""
+
+_SIGNALLED = 128
+"""The least exit status of a process that a signal ended, by `ended_by_signals`."""
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def width_of(jobs: int, items: int) -> int:
+    """Return the number of processes for so many `jobs`, 0 for one for each core: no more than there are `items`.
+
+    More processes than MOST_ON_WINDOWS are started only on a machine with more cores.
+    """
+    most = MOST_ON_WINDOWS if sys.platform == "win32" else max(MOST_ON_WINDOWS, cores())
+    return max(1, min(jobs or cores(), items, most))
+
+
+@contextmanager
+def process_pool(width: int) -> Iterator[Executor]:
+    """Yield an executor of processes. An exception ends them, also in the middle of their work.
+
+    Each process waits for the other end of a pipe to be closed, which also happens if this process is killed.
+    """
+    lifeline, held = Pipe(duplex=False)
+    # The processes of a fork get copies of locks that other threads may hold.
+    context = get_context("spawn" if threading.active_count() > 1 else None)
+    executor = ProcessPoolExecutor(width, context, initializer=_begin, initargs=(lifeline, held))
+    try:
+        yield executor
+    except BaseException:
+        held.close()
+        raise
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+        held.close()
+        lifeline.close()
+
+
+def _begin(lifeline: Connection, held: Connection) -> None:
+    """Make this process end with the one that started it: the other end of the lifeline is then closed."""
+    held.close()  # its own copy, which would keep the lifeline open
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal, for the process that started it
+    threading.Thread(target=_follow, args=(lifeline,), daemon=True).start()
+
+
+def _follow(lifeline: Connection) -> None:
+    try:
+        lifeline.recv_bytes()
+    except (EOFError, OSError):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def in_process(work: Callable[[Item], Result], item: Item) -> Result:
+    """Do work in a process of a pool; a request to end cleans up, and ends the process."""
+    try:
+        with ended_by_signals():
+            return work(item)
+    except SystemExit as end:
+        if isinstance(end.code, int) and end.code > _SIGNALLED:
+            os._exit(end.code)
+        raise

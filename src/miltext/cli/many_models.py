@@ -1,0 +1,250 @@
+"""Verbs on many models: paths and folders, `--files-from`, `--jobs`, `--executor` and `--cache`.
+
+One model is read by the verb itself, in the same way as if there were no other.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from miltext.cli.as_json import asks_json
+from miltext.cli.checked_paths import inputs, rules_of
+from miltext.cli.habits import option_value
+from miltext.cli.streams import Decorator, OptionalNumbers, existing, fail, read_stdin, tell
+
+if TYPE_CHECKING:
+    from miltext.batches.cache import ResultCache
+    from miltext.batches.executing import Workers
+    from miltext.batches.named_models import Input
+    from miltext.cli.habits import Chosen
+    from miltext.cli.one_model import Call, Outcome
+    from miltext.cli.shown_outcomes import ShownOutcomes
+
+models_argument: Decorator = click.argument("paths", nargs=-1, metavar="[MODEL|DIR]...")
+"""The argument of a verb on models, whose function gets one, as `model`."""
+
+DASK = "dask://"
+"""The beginning of the address of a scheduler of dask.distributed."""
+
+
+def _jobs(_context: click.Context, _option: click.Parameter, word: str | None) -> int | None:
+    """Return the number of processes; 0 stands for the number of cores."""
+    if word is None or word == "auto":
+        return None if word is None else 0
+    if not word.isdecimal():
+        raise click.BadParameter(f"{word!r} is neither a number of processes nor `auto`.")
+    return int(word)
+
+
+def _address(_context: click.Context, _option: click.Parameter, word: str | None) -> str | None:
+    if word is not None and not (word.startswith(DASK) and word.rpartition(":")[2].isdecimal()):
+        raise click.BadParameter(f"{word!r} is not the address of a scheduler, as in {DASK}localhost:8786.")
+    return word
+
+
+class ManyOptions(NamedTuple):
+    """The options of many models."""
+
+    files_from: str | None
+    jobs: int | None
+    executor: str | None
+    cache: str | None
+
+
+OPTIONS = (
+    click.option(
+        "--files-from",
+        metavar="FILE",
+        help="Also read paths from FILE, or `-` for standard input: one a line, or with NUL behind each.",
+    ),
+    click.option(
+        "--jobs",
+        metavar="N",
+        callback=_jobs,
+        help="Work in N processes; 0 or `auto` stands for the number of cores.  [1]",
+    ),
+    click.option(
+        "--executor", metavar="ADDRESS", callback=_address, help=f"Work on a cluster of dask: {DASK}HOST:PORT."
+    ),
+    click.option("--cache", metavar="DIR", help="Keep results in DIR, and take those of unchanged models from there."),
+)
+
+
+class Manner(NamedTuple):
+    """How a verb treats many models.
+
+    `expand` returns the models that its paths name, also `missing` ones if these are to have a result. `alone` are the
+    parameters that make sense for one model only, with their options. `end` shows the sums of all models. `is_headed`
+    is whether each text has the model's name above it.
+    """
+
+    argument: str = "model"
+    expand: Callable[[Sequence[str], Mapping[str, Chosen], bool], list[Input]] = lambda paths, _, missing: inputs(
+        paths, rules_of(None, True), missing=missing
+    )
+    alone: Mapping[str, str] = {}
+    end: Callable[[Counter[str], Mapping[str, Chosen]], None] | None = None
+    is_headed: bool = True
+
+    def refuse(self, options: Mapping[str, Chosen]) -> None:
+        """Raise UsageError for an option that makes sense for one model only."""
+        for name, option in self.alone.items():
+            if options.get(name) not in (None, False, (), "-"):
+                raise click.UsageError(f"{option} is for one model: leave it out, or name one model without the others")
+
+
+class ManyModels(click.Command):
+    """A verb that takes any number of models, one by one."""
+
+    manner = Manner()
+
+    def __init__(self, *args: Chosen, manner: Manner | None = None, **named: Chosen) -> None:
+        super().__init__(*args, **named)
+        self.manner = manner or self.manner
+        for option in OPTIONS:
+            option(self)
+
+    def invoke(self, ctx: click.Context) -> Chosen:
+        """Call the verb for one model, or for each of several."""
+        options = ManyOptions(**{name: ctx.params.pop(name) for name in ManyOptions._fields})
+        if any(each is not None for each in options) or self._names_several(ctx.params["paths"]):
+            sys.exit(_ManyRun(self, ctx, options).status())
+        if self.manner.argument == "model":
+            ctx.params["model"] = [*ctx.params.pop("paths"), "-"][0]
+        return super().invoke(ctx)
+
+    def _names_several(self, paths: Sequence[str]) -> bool:
+        from miltext.batches.named_models import is_plain_folder
+
+        return self.manner.argument == "model" and (len(paths) > 1 or any(map(is_plain_folder, paths)))
+
+
+class ManyModelsWithNumbers(OptionalNumbers, ManyModels):
+    """A verb on many models with options whose number is optional."""
+
+
+class _ManyRun:
+    """A call of a verb for many models."""
+
+    def __init__(self, command: ManyModels, context: click.Context, options: ManyOptions) -> None:
+        self._manner = command.manner
+        self._options = options
+        self._params = context.params
+        paths: tuple[str, ...] = context.params.pop("paths")
+        self._refuse_unclear(paths)
+        from miltext.cli.one_model import HABITS, Call
+
+        is_asked = any(each is not None for each in options)  # else, a wrong path is a slip
+        self._inputs = self._manner.expand(self._named(paths), context.params, is_asked)
+        habits = {name: context.meta[name] for name in HABITS if name in context.meta}
+        self._call = Call(
+            *(context.info_name or "", self._manner.argument, self._params, habits, asks_json()),
+            (sys.stdout.isatty(), sys.stderr.isatty()),
+            is_recorded=options.cache is not None,
+        )
+        if options.executor is not None:
+            self._call = self._call.elsewhere()
+
+    def _refuse_unclear(self, paths: Sequence[str]) -> None:
+        """Refuse options for one model, and two things at once."""
+        self._manner.refuse(self._params)
+        if self._options.files_from == "-" and "-" in paths:
+            raise click.UsageError("standard input is a model or a list of paths, not both: leave out one `-`")
+        if self._options.executor is not None and self._options.jobs is not None:
+            raise click.UsageError("--jobs is for processes of this machine, --executor for a cluster: leave out one")
+
+    def _named(self, paths: Sequence[str]) -> list[str]:
+        listed = [] if self._options.files_from is None else _listed(self._options.files_from)
+        if not paths and self._options.files_from is None:
+            if self._manner.argument != "model" and not option_value("stdin_filename"):
+                raise click.UsageError("name the models, or a file with their paths: --files-from FILE")
+            return ["-"]
+        return [*paths, *listed]
+
+    def status(self) -> int:
+        """Call the verb for each model, show the results, and return the worst status."""
+        from miltext.batches.cache import ResultCache
+
+        folder = self._options.cache
+        try:
+            cache = None if folder is None else ResultCache(Path(folder))
+        except OSError as failure:
+            fail(f"--cache {folder}: {failure.strerror}")
+        shown = self._shown()
+        worst, counts = 0, Counter[str]()
+        for index, found in outcomes(self._call, self._inputs, self._workers(), cache):
+            worst = max(worst, found.status)
+            counts.update(found.counts)
+            shown.add(index, found)
+        shown.end()
+        if cache is not None and cache.problem is not None:
+            tell(f"miltext: --cache {folder}: not all results were kept: {cache.problem.strerror or cache.problem}")
+        if self._manner.end is not None:
+            self._manner.end(counts, self._params)
+        elif not self._inputs:
+            tell("miltext: no models are named")
+        return worst
+
+    def _shown(self) -> ShownOutcomes:
+        from miltext.cli.shown_outcomes import JsonLines, SarifLog, Texts
+
+        if self._call.is_json:
+            return JsonLines(self._inputs)
+        if self._params.get("form") == "sarif":
+            return SarifLog(self._inputs)
+        return Texts(self._inputs, is_headed=self._manner.is_headed)
+
+    def _workers(self) -> Workers | None:
+        from miltext.batches.executing import own_workers
+
+        if self._options.executor is not None:
+            from miltext.batches.dask_cluster import dask_workers
+
+            return dask_workers(self._options.executor.removeprefix(DASK))
+        jobs = self._options.jobs
+        return None if jobs in (None, 1) else own_workers(jobs or 0, len(self._inputs))
+
+
+def outcomes(
+    call: Call, models: Sequence[Input], workers: Workers | None, cache: ResultCache | None
+) -> Iterator[tuple[int, Outcome]]:
+    """Yield the result of a call for each model, with its index, in the order in which they come.
+
+    Results of a cache come first. Standard input is read here, and never kept.
+    """
+    from miltext.batches.executing import Lost, results
+    from miltext.cli.one_model import Outcome, failed, outcome
+
+    left: list[int] = []
+    for index, item in enumerate(models):
+        if item.name == "-":
+            yield index, outcome(call._replace(is_recorded=False, folder=None), item)
+        elif cache is not None and (hit := cache.get(call.work(item))) is not None:
+            yield index, Outcome(**hit.result)
+        else:
+            left.append(index)
+    for place, found in results(partial(outcome, call), [models[index] for index in left], workers):
+        item = models[left[place]]
+        if isinstance(found, Lost):
+            found = failed(f"{item.name}: not finished: {found.reason}")
+        if cache is not None and found.reads is not None:
+            cache.put(call.work(item), found.reads, found.to_json())
+        yield left[place], found
+    if cache is not None:
+        cache.close()
+
+
+def _listed(name: str) -> list[str]:
+    """Return the paths in a file, or on standard input: each ends with NUL, or else with the line."""
+    from miltext.files.contents import read_file
+
+    data = read_stdin() if name == "-" else read_file(Path(existing(name)))
+    return [os.fsdecode(each) for each in data.split(b"\0" if b"\0" in data else b"\n") if each]

@@ -1,0 +1,174 @@
+"""Executors: each item has one result, whatever happens to the processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import pytest
+from support.processes import children_of, is_running
+
+from miltext.batches.executing import AHEAD, Lost, Workers, given_workers, in_order, own_workers, results
+from miltext.batches.processes import MOST_ON_WINDOWS, cores, width_of
+
+ITEMS = range(30)
+
+
+def square(item: int) -> int:
+    return item * item
+
+
+def killing(item: int, killers: frozenset[int] = frozenset({7})) -> int:
+    if item in killers:
+        os._exit(3)
+    return item * item
+
+
+def killing_once(folder: Path, item: int) -> int:
+    """End the first process that gets item 7."""
+    if item == 7:
+        try:
+            (folder / "killed").touch(exist_ok=False)
+        except FileExistsError:
+            return item * item
+        os._exit(3)
+    return item * item
+
+
+def failing(item: int) -> int:
+    if item == 7:
+        raise KeyError(item)
+    return item * item
+
+
+@pytest.fixture(params=["here", "processes", "given processes", "given threads"])
+def workers(request: pytest.FixtureRequest) -> Iterator[Workers | None]:
+    kinds = {"given processes": ProcessPoolExecutor, "given threads": ThreadPoolExecutor}
+    if request.param in kinds:
+        with kinds[request.param](2) as executor:
+            yield given_workers(executor)
+    else:
+        yield own_workers(2, len(ITEMS)) if request.param == "processes" else None
+
+
+def test_each_item_has_one_result(workers: Workers | None) -> None:
+    found = list(results(square, ITEMS, workers))
+    assert sorted(found) == [(item, item * item) for item in ITEMS]
+    assert list(in_order(reversed(found))) == [item * item for item in ITEMS]
+    assert multiprocessing.active_children() == [] or workers is not None
+
+
+def test_no_items_start_no_process() -> None:
+    assert list(results(square, [], own_workers(2, 0))) == []
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+def test_an_item_that_kills_its_process_is_the_only_one_lost(is_own: bool) -> None:
+    workers = own_workers(2, len(ITEMS)) if is_own else given_workers(ProcessPoolExecutor(2))
+    found = dict(results(killing, ITEMS, workers))
+    assert found.pop(7) == Lost("its process was killed, or crashed")
+    assert found == {item: item * item for item in ITEMS if item != 7}
+
+
+def test_several_killers_lose_no_others() -> None:
+    killers = frozenset({0, 1, 15, 29})
+    found = dict(results(partial(killing, killers=killers), ITEMS, own_workers(2, len(ITEMS))))
+    assert {item for item, each in found.items() if isinstance(each, Lost)} == killers
+    assert len(found) == len(ITEMS)
+
+
+def test_an_item_whose_process_ended_for_another_reason_is_tried_again(tmp_path: Path) -> None:
+    found = dict(results(partial(killing_once, tmp_path), ITEMS, own_workers(2, len(ITEMS))))
+    assert found == {item: item * item for item in ITEMS}
+    assert (tmp_path / "killed").exists()
+
+
+def test_an_exception_of_another_process_is_that_of_its_item() -> None:
+    found = dict(results(failing, ITEMS, own_workers(2, len(ITEMS))))
+    assert found.pop(7) == Lost("KeyError: 7")
+    assert found == {item: item * item for item in ITEMS if item != 7}
+
+
+def test_work_that_cannot_be_sent_is_lost_with_its_reason() -> None:
+    found = dict(results(lambda item: item, [1, 2], own_workers(2, 2)))
+    assert all(isinstance(each, Lost) and "pickle" in each.reason for each in found.values())
+
+
+class Counting(Executor):
+    """An executor that counts the items that it has at once, and finishes the oldest when it is full."""
+
+    def __init__(self) -> None:
+        self.most = 0
+        self.waiting: list[Future[int]] = []
+        self._max_workers = 2
+
+    def submit(self, _work: object, item: int) -> Future[int]:  # type: ignore[override]
+        future: Future[int] = Future()
+        self.waiting.append(future)
+        self.most = max(self.most, sum(not each.done() for each in self.waiting))
+        if self.most == AHEAD * self._max_workers or item == ITEMS[-1]:
+            for each in self.waiting:
+                if not each.done():
+                    each.set_result(0)
+        return future
+
+
+def test_an_executor_gets_few_items_at_once() -> None:
+    executor = Counting()
+    assert len(list(results(square, ITEMS, given_workers(executor)))) == len(ITEMS)
+    assert executor.most == AHEAD * 2
+
+
+def test_a_caller_that_stops_leaves_no_process() -> None:
+    found = results(square, ITEMS, own_workers(2, len(ITEMS)))
+    next(found)
+    assert multiprocessing.active_children()
+    found.close()  # type: ignore[attr-defined]
+    assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize(("jobs", "items", "width"), [(1, 9, 1), (4, 3, 3), (2, 0, 1), (0, 10**6, cores())])
+def test_there_are_no_more_processes_than_items(jobs: int, items: int, width: int) -> None:
+    assert width_of(jobs, items) == width
+
+
+def test_there_are_never_thousands_of_processes() -> None:
+    assert width_of(1000, 10**6) == max(MOST_ON_WINDOWS, cores() if sys.platform != "win32" else 0)
+
+
+WAITING = r"""
+import sys, time
+from miltext.batches.executing import own_workers, results
+def wait(item):
+    sys.stdout.write("begun\n")
+    sys.stdout.flush()
+    time.sleep(60)
+if __name__ == "__main__":
+    list(results(wait, range(2), own_workers(2, 2)))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_processes_end_with_the_one_that_started_them_even_if_it_is_killed(tmp_path: Path) -> None:
+    script = tmp_path / "waiting.py"
+    script.write_text(WAITING, encoding="utf-8")
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE) as started:
+        assert started.stdout is not None
+        try:
+            assert [started.stdout.readline() for _ in range(2)] == [b"begun\n"] * 2
+            children = children_of(started.pid)
+        finally:
+            started.kill()
+        assert len(children) >= 2
+        started.wait()
+        end = time.monotonic() + 20
+        while any(map(is_running, children)) and time.monotonic() < end:
+            time.sleep(0.05)
+    assert not any(map(is_running, children))
