@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from support.commands import miltext as command
 from support.dumps import PLACED, needs_measurements, published_dumps
 
 import miltext
+from miltext.cli import command as command_line
 from miltext.dumps.texts import read_dump
 from miltext.placement.annotating import annotated_dump, placed_at, placed_words
+from miltext.syntax.parser import Parser
 
 
 def test_a_dump_is_printed_with_its_placement(tmp_path: Path) -> None:
@@ -29,7 +33,7 @@ def test_a_dump_is_printed_with_its_placement(tmp_path: Path) -> None:
 @needs_measurements
 def test_comments_are_all_that_is_added_to_a_published_dump() -> None:
     for name, text in published_dumps().items():
-        marked = annotated_dump(text)
+        marked = annotated_dump(text).spelled()
         assert read_dump(marked).placed == read_dump(text).placed, name
         assert marked.count("  // ") == len(read_dump(text).placed), name
 
@@ -71,3 +75,31 @@ def test_an_editor_shows_the_backend_where_it_hovers() -> None:
     assert "Backend" not in hovered(PLACED, "fp16")
     plain = "program(1.3)\n{\n    func main<ios18>(fp16 x) {\n            fp16 y = relu(x = x);\n        } -> (y);\n}\n"
     assert "Backend" not in hovered(plain, "relu")
+
+
+def test_a_page_of_a_dump_reads_it_once_for_its_phrases_and_once_for_its_messages(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    read: list[str] = []
+    run = Parser.run
+
+    def counted(parser: Parser, text: str, *others: Any, **named: Any) -> Any:
+        read.append(text)
+        return run(parser, text, *others, **named)
+
+    path = tmp_path / "analytics.mil"
+    path.write_text(PLACED.replace("x_4D", "in_4D"), encoding="utf-8")
+    monkeypatch.setattr(Parser, "run", counted)
+    page = CliRunner().invoke(command_line, ["print", str(path), "--html"])
+    assert page.exit_code == 0
+    assert "// ane, 0.25 ms" in page.stdout
+    assert len([text for text in read if text.startswith("program")]) == 2
+
+
+def test_a_dump_in_another_layout_gets_the_same_page(tmp_path: Path) -> None:
+    path = tmp_path / "analytics.mil"
+    for options in (["--html"], ["--placement"]):
+        path.write_text(PLACED, encoding="utf-8")
+        usual = command("print", path, *options).stdout
+        path.write_text(" ".join(PLACED.split()) + "\n", encoding="utf-8")
+        assert command("print", path, *options).stdout == usual
