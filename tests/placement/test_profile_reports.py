@@ -90,3 +90,20 @@ def test_no_kind_of_finding_is_lost_and_none_is_added(pairs: list[tuple[str, str
     counted = sum(int(note.message.split()[0]) for each in shown for note in each.notes)
     assert len(shown) + counted == len(found)
     assert {each.message[0] for each in shown} == {each.message[0] for each in found}
+
+
+def test_a_project_chooses_a_profile(tmp_path: Path) -> None:
+    path, settings = tmp_path / "m.mil", tmp_path / "pyproject.toml"
+    path.write_text(layers(1), encoding="utf-8")
+    settings.write_text('[tool.miltext]\nprofile = "ane-m4-macos27"\n', encoding="utf-8")
+    assert command("check", path).stdout.decode().count("warning[MIL892]") == 2
+    for options in (["--profile", "off"], ["--isolated"]):
+        assert command("check", path, *options).stdout == b"", options
+    settings.write_text('[tool.miltext]\nprofile = "ane-m4"\n', encoding="utf-8")
+    said = command("check", path).stdout.decode()
+    assert "error[MIL891]: the setting `profile`: there is no profile `ane-m4`; known are `ane-m4-macos27`" in said
+    assert command("check", path, *PROFILE).stdout.decode().count("warning[MIL892]") == 2
+    settings.write_text("[tool.miltext]\nprofile = true\n", encoding="utf-8")
+    refused = command("check", path)
+    assert refused.returncode == 2
+    assert '`profile` takes a profile of the Neural Engine, or `"off"`, not' in refused.stderr.decode()

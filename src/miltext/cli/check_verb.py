@@ -66,7 +66,8 @@ Examples:
   miltext print Model.mlpackage | miltext check -
 \b
 `// mil: ignore[MIL603]` at the end of a line ignores findings there. A [tool.miltext] in pyproject.toml
-has select, ignore, per-file-ignores, exclude, unsafe-fixes, drafts and advisories for a project.
+has select, ignore, per-file-ignores, exclude, unsafe-fixes, drafts, advisories, rules and profile for a
+project.
 \b
 Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, or with --diff a difference;
 2 usage, settings, files, a missing extra.
@@ -146,7 +147,8 @@ Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, o
 @click.option(
     "--profile",
     metavar="NAME",
-    help="Also report operations that the Neural Engine of a chip and system does not take; `list` lists the profiles.",
+    help="Also report operations that the Neural Engine of a chip and system does not take; `list` lists all, `off` is "
+    "none.  [that of the project]",
 )
 @click.option("--list", "is_list", is_flag=True, help="List the advisories, and check nothing.")
 @click.option("--config", metavar="FILE", help="Use the settings of this pyproject.toml for all files.")

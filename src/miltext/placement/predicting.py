@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.diagnostics.wording import listed
 from miltext.dumps.placed import CONVERSIONS
 from miltext.files.refusals import refusal
 from miltext.ir.graph import Graph
@@ -62,8 +63,8 @@ def known_profile(name: str) -> str:
     """Return the name of a profile. Raise ModelError (MIL891) for another name."""
     if name in profiles():
         return name
-    near = nearest(name, profiles())
-    raise refusal(codes.UNKNOWN_PROFILE, f"there is no profile `{name}`{did_you_mean(near)}")
+    known = did_you_mean(nearest(name, profiles())) or f"; known are {listed(profiles(), 'and')}"
+    raise refusal(codes.UNKNOWN_PROFILE, f"there is no profile `{name}`{known}")
 
 
 def _answer(path: Path, op: Op, rule: Rule | None, unknown: str) -> Answer:
