@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.commands import miltext as command
 
+from miltext.cli.repeats import MOST_ALIKE, MOST_LINES, without_repeats
 from miltext.diagnostics import Diagnostic, Span, warning
-from miltext.diagnostics.repeats import MOST_ALIKE, MOST_LINES, without_repeats
 
 PROFILE = ("--profile", "ane-m4-macos27")
 

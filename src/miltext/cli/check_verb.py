@@ -304,7 +304,7 @@ def _refuse_unclear(paths: Sequence[str], form: str, fix: bool, diff: bool, watc
 
 def _show(report: Report, *, diff: bool, err: bool) -> None:
     """Show a report to a person; beside differences, only findings that prevent a text from being read."""
-    from miltext.diagnostics.repeats import without_repeats
+    from miltext.cli.repeats import without_repeats
     from miltext.diagnostics.selection import keeps_from_reading
 
     shown = [each for each in report.diagnostics if keeps_from_reading(each)] if diff else report.diagnostics
