@@ -12,7 +12,7 @@ from miltext.diagnostics.wording import listed
 from miltext.dumps.placed import CONVERSIONS
 from miltext.files.refusals import refusal
 from miltext.ir.graph import Graph
-from miltext.placement.features import features_of
+from miltext.placement.features import features_of, omitted_features
 from miltext.placement.rules import REFUSED, UNKNOWN, answering, profiles, reason_of_unknown, rules
 from miltext.schema.types import TensorType
 
@@ -50,7 +50,7 @@ def answers(program: Program, profile: str) -> list[Answer]:
     for path, op in Graph(program).operations().items():
         if op.is_constant or op.type in CONVERSIONS:
             continue
-        features = features_of(op)
+        features = {**omitted_features(op, str(path[3])), **features_of(op)}
         key = (op.type, *sorted(features.items()))
         if key not in cache:
             rule = answering(features, op.type, own)
