@@ -77,7 +77,7 @@ def _answered(view: View, phrases: list[Node]) -> Iterator[str]:
     operation = next((each for each in reversed(phrases) if each.name in OPERATIONS), None) if known else None
     if operation is None:
         return
-    function = next(name_in(each) for each in phrases if each.name == "function")
+    function = next((name_in(each) for each in phrases if each.name == "function"), "")
     for name in made(operation)[:1]:
         if (found := known.get((function, name.text))) is not None:
             yield f"By `{view.reading.profile}`: {answer_words(found)}"
