@@ -15,8 +15,9 @@ from generated import settle
 
 from miltext.diagnostics.codes import TITLES
 from miltext.diagnostics.selection import ALL
+from miltext.placement.rules import profiles
 from miltext.settings.reading import IDLE, READERS
-from miltext.settings.settings import ADVISORIES, NONE
+from miltext.settings.settings import ADVISORIES, NONE, OFF
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE, SCHEMA = DOCS / "settings.md", DOCS / "settings.schema.json"
@@ -40,6 +41,7 @@ VALUES: dict[str, Schema] = {
     "`true` or `false`": {"type": "boolean"},
     "a list of rules": {"type": "array", "items": {"type": "string", "not": {"pattern": r"\.py$"}}},
     '`"off"`, `"usual"` or `"all"`': {"enum": [*ADVISORIES]},
+    '`"off"`, or a profile': {"enum": [OFF, *profiles()]},
 }
 """The schema of a value, by its words in the table of the page."""
 

@@ -12,6 +12,7 @@ import pytest
 from support import engine
 from support.engine import needs_measurements
 
+from miltext.evaluation.devices import sequential
 from miltext.evaluation.devices.curves import CURVES, drawn
 from miltext.evaluation.devices.fixed_point import engine_products
 from miltext.evaluation.devices.sequential import cpu_products
@@ -42,7 +43,9 @@ def test_the_engine_sums_as_measured() -> None:
 
 
 @needs_measurements()
-def test_the_cpu_sums_as_measured() -> None:
+@pytest.mark.parametrize("worth_looping", [sequential.WORTH_LOOPING, 1])
+def test_the_cpu_sums_as_measured(worth_looping: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sequential, "WORTH_LOOPING", worth_looping)  # the cases are too small for the fast way
     made = [(row, bits) for row, bits in engine.sums("cpu") if row["cpu"] is not None]
     replicated = sum(row["chip"] == "M6" and "numerics2" in row["id"] for row, _ in made)
     assert (len(made), len(made) - replicated) == (526, 418)

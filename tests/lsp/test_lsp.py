@@ -741,6 +741,10 @@ async def test_the_settings_of_a_project_count(client: LanguageClient, tmp_path:
     (tmp_path / "own.mil").write_text(OWN_RULE, encoding="utf-8")
     assert await codes("i.mil", 'rules = ["own.mil"]') == ["MIL874", "MIL712"]
     assert await codes("j.mil", 'rules = ["own.mil"]\nadvisories = "usual"') == ["MIL881", "MIL874", "MIL712"]
+    wrong = PROGRAM
+    assert await codes("m.mil", 'profile = "ane-m4-macos27"') == ["MIL894"]
+    assert await codes("n.mil", 'profile = "ane-m4"') == ["MIL891"]
+    assert await codes("o.mil", 'profile = "off"') == []
     wrong = 'program(1.3)[rules = "1"]\n{\n    func find_a(x) {\n y = relu(x);\n } -> (y);\n}\n'
     assert await codes("k.mil", 'rules = ["own.mil"]') == []
     wrong = wrong.replace("relu", "rellu")

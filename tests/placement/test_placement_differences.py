@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import miltext as command
-from support.dumps import PLACED, needs_measurements, published_dumps
+from support.dumps import BNNS, ON_ALL, PLACED, needs_measurements, published_dumps, small_dump
 
 from miltext.diagnostics import ModelError
 from miltext.placement.comparing import PlacementDifference, compare_placements
@@ -61,6 +61,47 @@ def test_operations_are_paired_by_name_in_any_order() -> None:
     assert [each.name for each in renamed.removed] == ["b"]
 
 
+def in_functions(*functions: tuple[str, str]) -> str:
+    """A dump with these functions, each with its name and with PLACED's operations, one of them by another name."""
+    head, found, rest = PLACED.partition("    func main<")
+    body = found + rest[: rest.rindex("}")]
+    made = [body.replace("func main<", f"func {name}<").replace(" b", f" {other}") for name, other in functions]
+    return f"{head}{''.join(made)}}}\n"
+
+
+def test_a_renamed_function_is_paired() -> None:
+    found = difference(PLACED, in_functions(("renamed", "b")).replace('string("ane")', 'string("bnns")'))
+    assert found.renamed == {"main": "renamed"}
+    assert [(each.old.function, each.new.function, each.new.name) for each in found.moved] == [("main", "renamed", "y")]
+    assert (found.added, found.removed, found.restated) == ([], [], [])
+    only = difference(PLACED, in_functions(("renamed", "b")))
+    assert only
+    assert (only.moved, only.added, only.removed) == ([], [], [])
+    costs = in_functions(("renamed", "b")).replace("Launch_ane_ms = fp64(0x1p-3)", "Launch_ane_ms = fp64(0x1p-2)")
+    assert difference(PLACED, costs).costs_differ
+
+
+def test_functions_are_paired_by_name_then_contents_then_as_the_last_ones() -> None:
+    old = in_functions(("one", "b"), ("two", "c"), ("three", "d"))
+    assert difference(old, in_functions(("three", "d"), ("uno", "b"), ("two", "c"))).renamed == {"one": "uno"}
+    both = difference(old, in_functions(("drei", "d"), ("eins", "b"), ("two", "c")))
+    assert both.renamed == {"one": "eins", "three": "drei"}
+    last = difference(old, in_functions(("two", "c"), ("one", "b"), ("drei", "other")))
+    assert last.renamed == {"three": "drei"}
+    assert ([each.name for each in last.removed], [each.name for each in last.added]) == (["d"], ["other"])
+
+
+def test_functions_that_share_too_little_are_no_partners() -> None:
+    other = small_dump(f"z = relu(x = x_4D454D5F4F5054)[{ON_ALL}, {BNNS}]")
+    found = difference(PLACED, other.replace("func main<", "func other<"))
+    assert found.renamed == {}
+    assert len(found.removed) == 5
+    assert {each.function for each in found.added} == {"other"}
+    two = in_functions(("one", "b"), ("two", "b"))
+    assert difference(two, in_functions(("three", "c"), ("four", "c"))).renamed == {}
+    assert difference(two, in_functions(("three", "b"), ("four", "b"))).renamed == {"one": "four", "two": "three"}
+
+
 def test_other_reasons_and_times_are_differences_on_the_same_backend() -> None:
     found = difference(PLACED, PLACED.replace("Unsupported MIL operation", "Another reason"))
     assert [(each.new.name, each.fields) for each in found.restated] == [("b", ["reasons"])]
@@ -93,6 +134,12 @@ def test_the_command_says_what_moved(tmp_path: Path) -> None:
         "0.5 -> 0.25 ms",
         "1 of 3 operations moved; 1 -> 2 segments; estimated 1.5 -> 1.625 ms (+0.125)",
     ]
+    new.write_text(PLACED.replace("func main<", "func second<"), encoding="utf-8")
+    lines = command("placement", new, "--against", old).stdout.decode().splitlines()
+    assert lines[:2] == ["= function main -> second", "> second/y (relu): bnns -> ane"]
+    renamed = json.loads(command("placement", new, "--against", old, "--json").stdout)
+    assert renamed["renamed_functions"] == {"main": "second"}
+    assert (renamed["moved"][0]["old"]["function"], renamed["moved"][0]["new"]["function"]) == ("main", "second")
     same = command("placement", new, "--against", new, "--json")
     assert same.returncode == 0
     record = json.loads(same.stdout)

@@ -339,6 +339,21 @@ def test_scalars_empty_and_huge_tensors_are_unknown(shape: str) -> None:
     assert answer(f"{kind} y = relu(x = x)", f"{kind} x")[0] == UNKNOWN
 
 
+def test_an_omitted_parameter_has_its_default() -> None:
+    usual, row = "tensor<fp16, [1, 64, 32, 32]>", "tensor<fp16, [64]>"
+    for written, omitted in (
+        ('gelu(x = x, mode = string("EXACT"))', "gelu(x = x)"),
+        ("softmax(x = x, axis = int32(3))", "softmax(x = x)"),
+        ("softmax(x = x, axis = int32(-1))", "softmax(x = x)"),
+    ):
+        assert answer(f"{usual} y = {written}", f"{usual} x") == answer(f"{usual} y = {omitted}", f"{usual} x")
+        assert answer(f"{usual} y = {omitted}", f"{usual} x")[0] == SUPPORTED
+    a, b = "tensor<fp16, [1, 16, 64]> x", "tensor<fp16, [1, 64, 16]> w"
+    assert answer("tensor<fp16, [1, 16, 16]> y = matmul(x = x, y = w)", f"{a}, {b}") == (SUPPORTED, "")
+    assert answer(f"{row} y = softmax(x = x)", f"{row} x")[0] == UNKNOWN
+    assert answer("fp16 y = softmax(x = x)", "fp16 x")[0] == UNKNOWN  # it has no axis
+
+
 def test_an_unknown_answer_says_what_was_not_measured() -> None:
     assert answer(numbered(3, 3, 1, 3)) == (UNKNOWN, "dilations in 1 was measured, not 3")
     assert answer("tensor<fp16, [1, 4, 8, 8]> y = made_up(x = x)")[1].startswith("no operation of this type")

@@ -21,6 +21,7 @@ from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
     from miltext.evaluation.subjects import Subject
+    from miltext.ir.parts import Value
 
 
 def checked_numbers(subject: Subject, ranges: Mapping[str, tuple[float, float]]) -> Checked:
@@ -51,10 +52,15 @@ def _of_function(evaluator: Evaluator, given: Mapping[str, Interval]) -> Iterato
     yield from (finding for bound in bounds for finding in _of_bound(bound))
     if any(each.sum is not None and not each.sum.partial.is_known for each in bounds):
         for place, value in enumerate(evaluator.plan.inputs):
-            if value.name in ranges and not ranges[value.name].is_known:
+            if value.name in ranges and not ranges[value.name].is_known and not _is_empty(value):
                 path = ("functions", Key(evaluator.function), "inputs", place)
                 message = f"the range of the input {named(value.name)} is unknown, and so are sums that follow from it"
                 yield Finding(path, codes.UNKNOWN_RANGE, message, severity="note")
+
+
+def _is_empty(value: Value) -> bool:
+    """Return whether a value has no elements, whose range would say nothing."""
+    return isinstance(value.type, TensorType) and 0 in value.type.shape
 
 
 def _is_half(bound: Bound) -> bool:

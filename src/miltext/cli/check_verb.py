@@ -77,7 +77,8 @@ Examples:
   miltext print Model.mlpackage | miltext check -
 \b
 `// mil: ignore[MIL603]` at the end of a line ignores findings there. A [tool.miltext] in pyproject.toml
-has select, ignore, per-file-ignores, exclude, unsafe-fixes, drafts and advisories for a project.
+has select, ignore, per-file-ignores, exclude, unsafe-fixes, drafts, advisories, rules and profile for a
+project.
 \b
 Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, or with --diff a difference;
 2 usage, settings, files, a missing extra.
@@ -177,7 +178,8 @@ def _end(counts: Counter[str], options: Mapping[str, Chosen]) -> None:
 @click.option(
     "--profile",
     metavar="NAME",
-    help="Also report operations that the Neural Engine of a chip and system does not take; `list` lists the profiles.",
+    help="Also report operations that the Neural Engine of a chip and system does not take; `list` lists all, `off` is "
+    "none.  [that of the project]",
 )
 @click.option("--list", "is_list", is_flag=True, help="List the advisories, and check nothing.")
 @click.option("--config", metavar="FILE", help="Use the settings of this pyproject.toml for all files.")
@@ -374,10 +376,11 @@ def _refuse_unclear(paths: Sequence[str], form: str, fix: bool, diff: bool, watc
 
 def _show(report: Report, *, diff: bool, err: bool) -> None:
     """Show a report to a person; beside differences, only findings that prevent a text from being read."""
+    from miltext.cli.repeats import without_repeats
     from miltext.diagnostics.selection import keeps_from_reading
 
     shown = [each for each in report.diagnostics if keeps_from_reading(each)] if diff else report.diagnostics
-    show(shown, report.text, report.name or report.path, err=err or diff, is_result=True)
+    show(without_repeats(shown, report.text), report.text, report.name or report.path, err=err or diff, is_result=True)
 
 
 def _for_machines(form: str, reports: Sequence[Report]) -> str:

@@ -13,6 +13,7 @@ from miltext.checking.further import together
 from miltext.cli.captured import captured
 from miltext.cli.habits import place_of
 from miltext.cli.streams import existing, fail
+from miltext.settings.settings import OFF
 
 if TYPE_CHECKING:
     from miltext.checking.further import Further
@@ -60,14 +61,15 @@ class Rules(NamedTuple):
 
     def further(self, name: str) -> Further | None:
         """Return the check for the advisories and rules that are chosen for a file, and for the profile."""
-        return together([requested(self.settings_of(name), self.advisories), self._profile()])
+        return together([requested(self.settings_of(name), self.advisories), self._profile(name)])
 
-    def _profile(self) -> Further | None:
-        if self.profile is None:
+    def _profile(self, name: str) -> Further | None:
+        settings = self.settings_of(name)
+        if OFF in (self.profile, self.profile or settings.profile):
             return None
-        from miltext.placement.findings import profile_check
+        from miltext.placement.findings import profile_check, requested_profile
 
-        return profile_check(self.profile)
+        return requested_profile(settings) if self.profile is None else profile_check(self.profile)
 
 
 def rules_of(config: str | None, isolated: bool, **choices: object) -> Rules:

@@ -11,6 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from miltext.files.writing import MODEL_FILES, MODEL_FOLDERS
+from miltext.settings.settings import OFF
 
 if TYPE_CHECKING:
     from miltext.cli.habits import Chosen
@@ -173,8 +174,8 @@ def _profiles() -> Iterable[tuple[str, str]]:
 
 
 def _checked_profiles() -> Iterable[tuple[str, str]]:
-    """Return the profiles, and the word that lists them."""
-    return [*_profiles(), ("list", "list the profiles")]
+    """Return the profiles, and the words that list them, or choose none."""
+    return [*_profiles(), ("list", "list the profiles"), (OFF, "no profile, whatever the settings are")]
 
 
 RULES = words(_rules)

@@ -56,8 +56,8 @@ def command(model: str, against: str | None, profile: str | None, nested: str | 
     estimates in milliseconds, and the reasons of refusals in Apple's words. Or it is an export of an MLComputePlan, as
     JSON or as a table with tabs.
 
-    With --profile, FILE is a model, and each operation gets an answer: supported, not supported with Apple's reason, or
-    unknown, where no measurement and no stated limit decides.
+    With --profile, FILE is a model or a dump, and each operation gets an answer: supported, not supported with Apple's
+    reason, or unknown, where no measurement and no stated limit decides.
     """
     if profile == LIST:
         if model != "-" or against is not None or nested is not None:
@@ -112,12 +112,15 @@ def _difference(before: str, after: str) -> PlacementDifference:
 
 
 def _predict(name: str, nested: str | None, profile: str) -> None:
-    """Show the answers of a profile about a model, or about the only program of a pipeline."""
+    """Show the answers of a profile about a model, the only program of a pipeline, or a dump."""
     from miltext.drafting.programs import outlined
+    from miltext.dumps.texts import is_dump, read_dump
     from miltext.placement.predicted import predict, prediction_lines, prediction_record
 
-    model = outlined(open_whole(name).select_only(nested))
-    prediction = predict(model.program, profile)
+    whole = open_whole(name)
+    is_text = whole.kind == "mil" and is_dump(whole.text or "")
+    program = read_dump(whole.text or "", whole.name).stated if is_text else None
+    prediction = predict(program or outlined(whole.select_only(nested)).program, profile)
     if asks_json():
         write_json(prediction_record(prediction))
     else:

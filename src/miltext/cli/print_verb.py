@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from miltext.cli.habits import Chosen
     from miltext.files.refusals import WeightsError
     from miltext.models.model import Model
+    from miltext.placement.annotating import AnnotatedText
     from miltext.schema.proto import Program, Value
 
 EPILOG = """\b
@@ -271,19 +272,13 @@ class PrintForm:
         style = Style() if self.is_cut else self.style
         if replace(self, html=False, placement=False, is_cut=False, style=style) != _PLAIN:
             raise click.UsageError(_WITH_DUMP)
-        from miltext.formatting.formatter import format_text
+        if not (self.html or self.placement):
+            from miltext.formatting.formatter import format_text
 
-        text = format_text(dump.text or "", path=dump.name)
-        if self.html or self.placement:
-            from miltext.placement.annotating import annotated_dump
+            return [format_text(dump.text or "", path=dump.name)]
+        from miltext.placement.annotating import annotated_dump
 
-            text = annotated_dump(text, dump.name)
-        if not self.html:
-            return [text]
-        from miltext.printing.html_page import page
-        from miltext.weight_files.page_weights import PageWeights
-
-        return [page(text, dump.name, PageWeights(dump.model_path, {}))]
+        return [_with_comments(annotated_dump(dump.text or "", dump.name), dump, dump.name if self.html else None)]
 
     def text(self, stage: Stage) -> Iterable[str]:
         """Return the text of a program, in pieces, and show its warnings."""
@@ -333,13 +328,20 @@ def _with_answers(model: Model, style: Style, profile: str, page_name: str | Non
     """Return the text, with the answer of a profile beside each operation; as a page if it has a name."""
     from miltext.placement.annotating import annotated_program
 
-    text = annotated_program("".join(pieces(model.program, style)), model.program, profile)
+    annotated = annotated_program("".join(pieces(model.program, style)), model.program, profile)
+    return [_with_comments(annotated, model, page_name)]
+
+
+def _with_comments(annotated: AnnotatedText, model: Model, page_name: str | None) -> str:
+    """Return a text with comments about its operations; as a page if it has a name."""
     if page_name is None:
-        return [text]
-    from miltext.printing.html_page import page
+        return annotated.spelled()
+    from miltext.printing.html_page import page_of
+    from miltext.printing.reading import TextReader
     from miltext.weight_files.page_weights import PageWeights
 
-    return [page(text, page_name, PageWeights(model.model_path, {}))]
+    reader = TextReader(annotated.text, annotated.tree.root, annotated.comments)
+    return page_of(reader, page_name, PageWeights(model.model_path, {}))
 
 
 def _program(model: Model, inline_weights: int | None, names: Mapping[str, str] | None = None) -> Program:

@@ -8,6 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.inference.operands import count
+from miltext.diagnostics.wording import tally
 from miltext.evaluation.devices.facts import MEASURED, PRODUCTS, RECIPE, facts_of
 from miltext.evaluation.planning import steps_of
 from miltext.ir.parts import Value
@@ -141,7 +142,7 @@ def summary(found: Sequence[OpStanding], compute: str, chip: str) -> str:
     """Return a line about the standings of a program."""
     device = f"the Neural Engine of an {chip}" if compute == "ane" else "Core ML's CPU"
     counts = Counter(each.certainty for each in found)
-    return f"computed as on {device}: {counts['measured']} operations as measured, {counts['assumed']} assumed"
+    return f"computed as on {device}: {tally(counts['measured'], 'operation')} as measured, {counts['assumed']} assumed"
 
 
 def lines(found: Sequence[OpStanding]) -> Iterator[str]:

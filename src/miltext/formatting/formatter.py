@@ -65,19 +65,25 @@ def format_text(text: str, *, width: int | None = None, path: str | None = None)
         text = miltext.format_text(open("model.mil").read(), width=100)
     """
     try:
-        document = _document(text, path, breakable=width is not None)
+        return format_tree(text, parse_tree(text, path, whole=True), width=width, path=path)
     except (ParseError, SyntaxFailure, FinePhrase):
         parse_tree(text, path)  # by the grammar's fine rules, which report the first mistake
         raise
+
+
+def format_tree(text: str, tree: Tree, *, width: int | None = None, path: str | None = None) -> str:
+    """Return a text with this tree of whole operations in canonical layout, as `format_text` does.
+
+    Raise ParseError; SyntaxFailure and FinePhrase at a phrase refused by the fine rules, which no text has that was
+    read before.
+    """
+    document = _document(text, tree, path, breakable=width is not None)
     ends = "\n" if _LINE_BREAK.search(text, len(text.rstrip(" \t\r\n"))) else ""
     return render(document, width) + ends
 
 
-def _document(text: str, path: str | None, *, breakable: bool) -> Document:
-    """Return the document of a text. Raise ParseError; SyntaxFailure and FinePhrase at a phrase refused by the fine
-    rules.
-    """
-    tree = parse_tree(text, path, whole=True)
+def _document(text: str, tree: Tree, path: str | None, *, breakable: bool) -> Document:
+    """Return the document of a text; raise the errors of `format_tree`."""
     dialect = version(tree.root)
     if dialect.token not in DIALECTS:
         raise ParseError(

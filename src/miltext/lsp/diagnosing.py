@@ -15,6 +15,7 @@ from miltext.diagnostics import SAFE, Diagnostic, MiltextError, SettingsError, S
 from miltext.diagnostics.codes import page
 from miltext.diagnostics.option_words import found_by_command
 from miltext.lsp.documents import shown_at
+from miltext.placement.findings import requested_profile
 from miltext.settings.project import settings_of
 from miltext.syntax.editing import apart, between
 
@@ -67,12 +68,17 @@ def selected(uri: str, found: list[Diagnostic]) -> list[Diagnostic]:
     return [] if settings.excludes(path) else selection.chosen(found)
 
 
-def further(path: str | None) -> Further | None:
-    """Return the check for advisories and rules that the project of a text chooses; none for invalid settings."""
+def further(path: str | None) -> list[Further]:
+    """Return the checks for advisories, rules and a profile that the project of a text chooses; none for invalid
+    settings.
+    """
     try:
-        return None if path is None else requested(settings_of(path))
+        settings = None if path is None else settings_of(path)
     except SettingsError:  # `selected` reports it
-        return None
+        settings = None
+    if settings is None:
+        return []
+    return [each for each in (requested(settings), requested_profile(settings)) if each is not None]
 
 
 def sent(document: Document) -> list[lsp.Diagnostic]:

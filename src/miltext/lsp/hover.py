@@ -12,10 +12,20 @@ from miltext.diagnostics import ParseError
 from miltext.dumps.texts import is_dump
 from miltext.lsp.calls import opset_at, parameter_around
 from miltext.lsp.weights import array_in, describe_array, describe_record, describe_weight
-from miltext.placement.annotating import placed_at, placed_words
+from miltext.placement.annotating import answer_words, placed_at, placed_words
 from miltext.reference.markdown import described_operation, described_opset, described_parameter, known_signature
 from miltext.schema.dtypes import BY_NAME
-from miltext.syntax.phrases import ARGUMENTS, ATTRIBUTES, OPERATIONS, OPSETS, arguments, attributes_named, held, name_in
+from miltext.syntax.phrases import (
+    ARGUMENTS,
+    ATTRIBUTES,
+    OPERATIONS,
+    OPSETS,
+    arguments,
+    attributes_named,
+    held,
+    made,
+    name_in,
+)
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
@@ -48,7 +58,10 @@ def _shown(view: View, described: str, start: int, end: int) -> lsp.Hover:
 
 
 def _placed(view: View, phrases: list[Node]) -> Iterator[str]:
-    """Yield the backend of the operation around a place, and the reasons against others, in a dump."""
+    """Yield the answer of the project's profile about the operation around a place; in a dump also its backend, and
+    the reasons against others.
+    """
+    yield from _answered(view, phrases)
     if not is_dump(view.text):
         return
     with suppress(ParseError):  # the text may be broken
@@ -56,6 +69,18 @@ def _placed(view: View, phrases: list[Node]) -> Iterator[str]:
         found = next((known[each.start] for each in reversed(phrases) if each.start in known), None)
         if found is not None:
             yield f"Backend: {placed_words(found)}"
+
+
+def _answered(view: View, phrases: list[Node]) -> Iterator[str]:
+    """Yield the answer of the project's profile about the innermost operation around a place, if it makes a value."""
+    known = view.reading.placed
+    operation = next((each for each in reversed(phrases) if each.name in OPERATIONS), None) if known else None
+    if operation is None:
+        return
+    function = next((name_in(each) for each in phrases if each.name == "function"), "")
+    for name in made(operation)[:1]:
+        if (found := known.get((function, name.text))) is not None:
+            yield f"By `{view.reading.profile}`: {answer_words(found)}"
 
 
 def _described(view: View, phrases: list[Node]) -> str | None:

@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import ParseError
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.scopes import Meaning, Scopes
+from miltext.placement.findings import ProfileCheck
 from miltext.syntax.names import ARRAYS, DRAFT
 from miltext.syntax.tree import Node
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from miltext.checking.further import Further
     from miltext.checking.verifier import CheckedText
     from miltext.diagnostics import Span
+    from miltext.placement.predicting import Answer
 
 NOTHING = Node("program", 0, 0, [])
 """The tree of an unreadable text."""
@@ -26,7 +29,7 @@ class Reading:
 
     `is_whole` is true if the text follows the grammar. If it does not, the tree is the result of `tree_past`, and
     comments are not kept; if nothing could be read, the tree is empty. Arrays that the text names are beside its
-    `path`.
+    `path`. Once the text is checked for a `profile`, its answers are in `placed`, by function and value.
     """
 
     def __init__(self, text: str, root: Node, comments: list[Span], *, is_whole: bool, path: str | None = None) -> None:
@@ -36,6 +39,8 @@ class Reading:
         self.comments = comments
         self.is_whole = is_whole
         self.scopes = Scopes(root)
+        self.profile = ""
+        self.placed: Mapping[tuple[str, str], Answer] = {}
 
     @cached_property
     def inferred(self) -> Mapping[Span, str]:
@@ -49,9 +54,15 @@ class Reading:
 
         return Draft(self.text, self.path).types.placed()
 
-    def learn(self, checked: CheckedText) -> None:
-        """Keep the types that a check of the text has inferred, for answers that do not wait."""
+    def learn(self, checked: CheckedText, further: Iterable[Further] = ()) -> None:
+        """Keep the types that a check of the text has inferred, and the answers of a profile, for answers that do not
+        wait.
+        """
         self.__dict__["inferred"] = checked.types.placed() if checked.types else {}
+        for each in further:
+            if isinstance(each, ProfileCheck):
+                self.profile = each.profile
+                self.placed = {(answer.function, answer.name): answer for answer in each.answers}
 
     @property
     def names_arrays(self) -> bool:

@@ -25,6 +25,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 from pygls.uris import to_fs_path
 
+from miltext.checking.further import together
 from miltext.checking.verifier import check_text
 from miltext.diagnostics import codes, error
 from miltext.lsp import completion, diagnosing, hover, workspace
@@ -255,7 +256,7 @@ class Server(LanguageServer):
     def _checked(self, document: Document) -> list[Diagnostic]:
         around = surroundings(document.path, document.text)
         also = diagnosing.further(document.path)
-        checked = check_text(document.text, document.path, model=around.model, also=also)
+        checked = check_text(document.text, document.path, model=around.model, also=together(also))
         is_rules = is_rule_file(document.text)
         if is_rules:
             from miltext.rewriting.rule_checking import rule_findings
@@ -264,7 +265,7 @@ class Server(LanguageServer):
         if self._is_current(document):
             document.reading = document.reading or past(document.text, checked, document.path)
             if not is_rules:  # rules have no types to learn
-                document.reading.learn(checked)
+                document.reading.learn(checked, also)
         return diagnosing.selected(document.uri, [*around.diagnostics, *checked.diagnostics])
 
     def _publish(self, document: Document, found: list[Diagnostic]) -> None:

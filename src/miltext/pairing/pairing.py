@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.pairing.keyed import EXACT
 from miltext.pairing.likeness import Sources
 from miltext.pairing.matching import match_blocks, match_names
+from miltext.pairing.named import paired_names
 from miltext.pairing.sequences import Pair, common, in_order, merged
 from miltext.schema.opsets import plain_opset
 from miltext.syntax.gc_pause import gc_paused
@@ -75,16 +76,14 @@ def pair_functions(old: KeyedGraph, new: KeyedGraph) -> list[PairedFunction]:
 
 def _function_names(old: KeyedGraph, new: KeyedGraph) -> dict[str, str]:
     """Return the new name of each function that both have."""
-    names = {name: name for name in old.functions if name in new.functions}
-    left = [name for name in old.functions if name not in names]
-    free = {Sources(new, EXACT).function(new.functions[name]): name for name in new.functions if name not in names}
-    for name in left:
-        same = free.pop(Sources(old, EXACT).function(old.functions[name]), None)
-        if same is not None:
-            names[name] = same
     if len(old.functions) == len(new.functions) == 1:
-        names = dict(zip(old.functions, new.functions, strict=True))
-    return names
+        return dict(zip(old.functions, new.functions, strict=True))
+    return paired_names(
+        old.functions,
+        new.functions,
+        lambda name: Sources(old, EXACT).function(old.functions[name]),
+        lambda name: Sources(new, EXACT).function(new.functions[name]),
+    )
 
 
 def _pair_function(old_name: str, name: str, old: KeyedGraph, new: KeyedGraph) -> PairedFunction:

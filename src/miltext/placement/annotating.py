@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import visible
 from miltext.dumps.texts import read_dump
+from miltext.formatting.formatter import format_tree
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.spans import phrases_by_path
 from miltext.placement.predicting import answers
 from miltext.placement.report import ms
 from miltext.syntax.editing import changed
+from miltext.syntax.gc_pause import gc_paused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,16 +22,35 @@ if TYPE_CHECKING:
     from miltext.placement.predicting import Answer
     from miltext.schema.paths import Path
     from miltext.schema.proto import Program
+    from miltext.syntax.tree import Tree
 
 
-def annotated_dump(text: str, path: str | None = None) -> str:
-    """Return a dump with a comment at the end of each operation. Raise ParseError."""
-    return _annotated(text, {each.path: placed_words(each) for each in read_dump(text, path).placed})
+class AnnotatedText(NamedTuple):
+    """A text, its tree, and comments about its operations by the places where these end."""
+
+    text: str
+    tree: Tree
+    comments: Mapping[int, str]
+
+    def spelled(self) -> str:
+        """Return the text with the comments."""
+        return changed(self.text, [(end, end, f"  {comment}") for end, comment in self.comments.items()])
 
 
-def annotated_program(text: str, program: Program, profile: str) -> str:
-    """Return the text of a Program with a profile's answer at the end of each operation. Raise ModelError (MIL891)."""
-    return _annotated(text, {each.path: answer_words(each) for each in answers(program, profile)})
+def annotated_dump(text: str, path: str | None = None) -> AnnotatedText:
+    """Return a dump in canonical layout with the placement of each operation. Raise ParseError."""
+    words = {each.path: placed_words(each) for each in read_dump(text, path).placed}
+    tree = parse_tree(text, path, whole=True)
+    laid_out = format_tree(text, tree, path=path)
+    if laid_out != text:  # the runtime writes this layout
+        tree = parse_tree(laid_out, path, whole=True)
+    return _annotated(laid_out, tree, words)
+
+
+def annotated_program(text: str, program: Program, profile: str) -> AnnotatedText:
+    """Return the text of a Program with a profile's answer about each operation. Raise ModelError (MIL891)."""
+    words = {each.path: answer_words(each) for each in answers(program, profile)}
+    return _annotated(text, parse_tree(text, whole=True), words)
 
 
 def placed_words(operation: PlacedOperation) -> str:
@@ -44,10 +65,11 @@ def answer_words(answer: Answer) -> str:
     return f"ane: {answer.answer}{f': {answer.message}' if answer.message else ''}"
 
 
-def _annotated(text: str, words: Mapping[Path, str]) -> str:
-    """Return a text with words as comments at the ends of the operations at paths."""
-    ends = [(phrase.end, path) for path, phrase in phrases_by_path(parse_tree(text, whole=True).root) if path in words]
-    return changed(text, [(end, end, f"  // {visible(words[path])}") for end, path in sorted(ends)])
+def _annotated(text: str, tree: Tree, words: Mapping[Path, str]) -> AnnotatedText:
+    """Return a text with words as comments about the operations at paths."""
+    with gc_paused:
+        ends = {phrase.end: path for path, phrase in phrases_by_path(tree.root) if path in words}
+    return AnnotatedText(text, tree, {end: f"// {visible(words[path])}" for end, path in sorted(ends.items())})
 
 
 @lru_cache(maxsize=4)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from miltext.diagnostics import codes
 from miltext.diagnostics.wording import listed
 from miltext.files.refusals import refusal
+from miltext.pairing.named import paired_names
 from miltext.placement.placements import DUMP, PLAN, functions_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from miltext.dumps.placed import PlacedOperation
     from miltext.placement.placements import Placement, Segment
@@ -42,7 +43,10 @@ class Restated(NamedTuple):
 
 @dataclass(frozen=True)
 class PlacementDifference:
-    """The difference between two placements; operations are paired by function and name."""
+    """The difference between two placements; operations are paired by function and name.
+
+    `renamed` are the new names of functions by their old ones.
+    """
 
     old: Placement
     new: Placement
@@ -50,15 +54,17 @@ class PlacementDifference:
     restated: Sequence[Restated]
     added: Sequence[PlacedOperation]
     removed: Sequence[PlacedOperation]
+    renamed: Mapping[str, str]
 
     def __bool__(self) -> bool:
-        return bool(self.moved or self.restated or self.added or self.removed or self.costs_differ)
+        found = self.moved or self.restated or self.added or self.removed or self.renamed
+        return bool(found) or self.costs_differ
 
     @property
     def costs_differ(self) -> bool:
         """Whether the costs of segments differ, which dumps state, in a function of both sides."""
-        both = self.old.costs.keys() & self.new.costs.keys()
-        return any(self.old.costs[name] != self.new.costs[name] for name in both)
+        old = {self.renamed.get(name, name): costs for name, costs in self.old.costs.items()}
+        return any(old[name] != self.new.costs[name] for name in old.keys() & self.new.costs.keys())
 
     @property
     def paid(self) -> float | None:
@@ -73,7 +79,8 @@ def compare_placements(old: Placement, new: Placement) -> PlacementDifference:
     Raise ModelError (MIL893) if operations have no names, or one twice.
     """
     old, new = _aligned(old, new), _aligned(new, old)
-    before, after = keyed(old), keyed(new)
+    names = _function_names(old, new)
+    before, after = keyed(old, names), keyed(new)
     if old.kind != new.kind:
         before, after = ({key: each for key, each in side.items() if not key[2]} for side in (before, after))
     both = [(before[key], each) for key, each in after.items() if key in before]
@@ -89,7 +96,31 @@ def compare_placements(old: Placement, new: Placement) -> PlacementDifference:
         stated,
         [each for key, each in after.items() if key not in before],
         [each for key, each in before.items() if key not in after],
+        {name: other for name, other in names.items() if name != other} if old.kind == new.kind else {},
     )
+
+
+def _function_names(old: Placement, new: Placement) -> dict[str, str]:
+    """Return the new name of each function that both have: by name, by equal operations, else the last on each side.
+
+    The last ones are partners if they share half of the operations of the smaller one.
+    """
+    before, after = _operations_by_function(old), _operations_by_function(new)
+    names = paired_names(before, after, before.__getitem__, after.__getitem__)
+    left, free = before.keys() - names.keys(), after.keys() - names.values()
+    if len(left) == len(free) == 1:
+        (name,), (other,) = left, free
+        if 2 * len(before[name] & after[other]) >= min(len(before[name]), len(after[other])):
+            names[name] = other
+    return names
+
+
+def _operations_by_function(placement: Placement) -> dict[str, frozenset[tuple[str, str]]]:
+    """Return the names and types of the operations of each function, which a renamed one keeps."""
+    found: dict[str, set[tuple[str, str]]] = {}
+    for each in placement.placed:
+        found.setdefault(each.function, set()).update([] if each.is_conversion else [(each.name, each.type)])
+    return {name: frozenset(each) for name, each in found.items()}
 
 
 def _aligned(placement: Placement, other: Placement) -> Placement:
@@ -108,15 +139,20 @@ def _aligned(placement: Placement, other: Placement) -> Placement:
     return replace(placement, placed=placed)
 
 
-def keyed(placement: Placement) -> dict[Key, PlacedOperation]:
-    """Return the operations by their keys. Raise ModelError (MIL893) if operations have no names, or one twice."""
+def keyed(placement: Placement, names: Mapping[str, str] | None = None) -> dict[Key, PlacedOperation]:
+    """Return the operations by their keys, with other names of functions.
+
+    Raise ModelError (MIL893) if operations have no names, or one twice.
+    """
     counts = Counter(map(_key, placement.placed))
     if unnamed := sum(not name for _, name, _ in counts.elements()):
         raise refusal(codes.NOT_PAIRED, f"{unnamed} operations have no names, so they have no partners", placement.name)
     if twice := [name for (_, name, _), count in counts.items() if count > 1]:
         message = f"operations have the same name: {listed(twice, 'and', 3)}"
         raise refusal(codes.NOT_PAIRED, message, placement.name)
-    return {_key(each): each for each in placement.placed}
+    names = names or {}
+    keys = ((_key(each), each) for each in placement.placed)
+    return {(names.get(function, function), name, kind): each for (function, name, kind), each in keys}
 
 
 def _key(operation: PlacedOperation) -> Key:
@@ -124,8 +160,12 @@ def _key(operation: PlacedOperation) -> Key:
 
 
 def _changed(old: PlacedOperation, new: PlacedOperation) -> list[str]:
-    """Return the names of the fields that differ, apart from the place in the text."""
-    return [field for field in old._fields if field != "path" and getattr(old, field) != getattr(new, field)]
+    """Return the names of the fields that differ, apart from the place in the text and the name of the function."""
+    return [
+        field
+        for field in old._fields
+        if field not in ("path", "function") and getattr(old, field) != getattr(new, field)
+    ]
 
 
 def _boundaries(placement: Placement) -> dict[Key, tuple[str | None, str | None]]:

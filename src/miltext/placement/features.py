@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from miltext.ir.parts import Value, literal_of
+from miltext.schema.operations import signature
 from miltext.schema.tensors import literal, numbers, tensor_form
 from miltext.schema.types import ListType, TensorType, read_type
 
@@ -71,6 +72,20 @@ def features_of(op: Op) -> Features:
     found |= _inner(op, found)
     if "kernel_width" in found and "strides" in found:
         found["steps"] = frozenset({"true" if found["strides"] == found["kernel_width"] else "false"})
+    return found
+
+
+def omitted_features(op: Op, opset: str) -> Features:
+    """Return the defaults of the parameters that an operation omits: it computes the same with them."""
+    known = signature(op.type, opset)
+    left_out = [] if known is None else [each for each in known.parameters.values() if each.name not in op.inputs]
+    shape = _shape(next((each for _, each in _operands(op) if is_computed(each)), None)) or ()
+    found: dict[str, frozenset[Word]] = {}
+    for name, default in ((each.name, each.default) for each in left_out if each.default is not None):
+        if name not in JOINED:
+            found[name] = frozenset({str(default).lower() if isinstance(default, bool) else default})
+        elif isinstance(default, int) and -len(shape) <= default < len(shape):
+            found[name] = frozenset({str(range(len(shape))[default])})
     return found
 
 

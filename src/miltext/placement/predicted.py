@@ -71,9 +71,10 @@ def predict(program: Program, profile: str) -> Prediction:
 
 def prediction_lines(prediction: Prediction) -> Iterator[str]:
     """Yield the lines of a prediction: the sums by type and reason, each operation of a small model, and the choice."""
-    yield from _sums(prediction)
-    yield ""
-    if len(prediction.answers) <= MOST_OPERATIONS:
+    if prediction.answers:
+        yield from _sums(prediction)
+        yield ""
+    if 0 < len(prediction.answers) <= MOST_OPERATIONS:
         yield from _operations(prediction)
         yield ""
     counts = tallies(prediction.answers)

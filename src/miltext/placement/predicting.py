@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.diagnostics.wording import listed
 from miltext.dumps.placed import CONVERSIONS
 from miltext.files.refusals import refusal
 from miltext.ir.graph import Graph
-from miltext.placement.features import features_of
-from miltext.placement.rules import REFUSED, UNKNOWN, answering, profiles, reason_of_unknown, rules
+from miltext.placement.features import features_of, omitted_features
+from miltext.placement.rules import UNKNOWN, answering, profiles, reason_of_unknown, rules
 from miltext.schema.types import TensorType
+from miltext.syntax.gc_pause import gc_paused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from miltext.ir.parts import Op
     from miltext.placement.rules import Rule
@@ -44,33 +46,36 @@ class Answer(NamedTuple):
 def answers(program: Program, profile: str) -> list[Answer]:
     """Return the answers about the operations of a Program, without constants. Raise ModelError (MIL891)."""
     own = rules()[known_profile(profile)]
-    found = []
+    with gc_paused:
+        return [*_answers(program, own)]
+
+
+def _answers(program: Program, own: Mapping[str, Sequence[Rule]]) -> Iterator[Answer]:
     cache: dict[tuple[object, ...], tuple[Rule | None, str]] = {}
     for path, op in Graph(program).operations().items():
         if op.is_constant or op.type in CONVERSIONS:
             continue
-        features = features_of(op)
+        features = {**omitted_features(op, str(path[3])), **features_of(op)}
         key = (op.type, *sorted(features.items()))
         if key not in cache:
             rule = answering(features, op.type, own)
             cache[key] = rule, "" if rule is not None else reason_of_unknown(features, op.type, own)
-        found.append(_answer(path, op, *cache[key]))
-    return found
+        yield _answer(path, op, *cache[key])
 
 
 def known_profile(name: str) -> str:
     """Return the name of a profile. Raise ModelError (MIL891) for another name."""
     if name in profiles():
         return name
-    near = nearest(name, profiles())
-    raise refusal(codes.UNKNOWN_PROFILE, f"there is no profile `{name}`{did_you_mean(near)}")
+    known = did_you_mean(nearest(name, profiles())) or f"; known are {listed(profiles(), 'and')}"
+    raise refusal(codes.UNKNOWN_PROFILE, f"there is no profile `{name}`{known}")
 
 
 def _answer(path: Path, op: Op, rule: Rule | None, unknown: str) -> Answer:
     name = op.outputs[0].name if op.outputs else op.type
     if rule is None:
         return Answer(str(path[1]), name, op.type, path, UNKNOWN, unknown, "", None)
-    message = message_of(rule, words_of(op)) if rule.answer == REFUSED else ""
+    message = message_of(rule, words_of(op)) if _BRACES.search(rule.message) else rule.message
     return Answer(str(path[1]), name, op.type, path, rule.answer, message, rule.fix, rule)
 
 

@@ -124,7 +124,10 @@ def _on(devices: Mapping[str, int]) -> str:
 
 
 def difference_lines(difference: PlacementDifference) -> Iterator[str]:
-    """Yield the lines of a difference: moved operations, other statements, operations of one side, and the costs."""
+    """Yield the lines of a difference: renamed functions, moved operations, other statements, operations of one side,
+    and the costs.
+    """
+    yield from (f"= function {old} -> {new}" for old, new in sorted(difference.renamed.items()))
     for moved in difference.moved:
         yield from _moved(moved)
     for restated in difference.restated:
@@ -241,6 +244,7 @@ def _type_record(counted: TypeCount) -> Record:
 def difference_record(difference: PlacementDifference) -> Record:
     """Return a difference as JSON."""
     return {
+        "renamed_functions": dict(sorted(difference.renamed.items())),
         "moved": [
             {
                 "old": operation_record(each.old),

@@ -168,13 +168,13 @@ def reason_of_unknown(features: Features, operation: str, own: Mapping[str, Sequ
     if not rows:
         return "no operation of this type was measured as supported, and no refusal fits"
     nearest = min((row.failing(features) for row in rows), key=len)
-    return "; ".join(_unmeasured(atom, features) for atom in nearest)
+    absent = dict.fromkeys(atom.name for atom in nearest if atom.name not in features)
+    reasons = [_unmeasured(atom, features) for atom in nearest if atom.name in features]
+    return "; ".join([*reasons, *([f"not known here: {', '.join(absent)}"] if absent else [])])
 
 
 def _unmeasured(atom: Atom, features: Features) -> str:
     """Return what is not measured: `groups <= 64 was measured, not 128`."""
-    if atom.name not in features:
-        return f"{atom.text} was measured, and {atom.name} is not known here"
     words = atom.text.split(" ", 2)[2].split(", ")
     here = sorted(map(str, features[atom.name]))
     if atom.name == "parameters" and (more := [word for word in here if word not in words]):

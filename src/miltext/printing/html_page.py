@@ -88,7 +88,11 @@ def page(text: str, title: str, read_weights: ReadWeights = unread) -> str:
 
     `read_weights` returns the facts about its weights by their spellings.
     """
-    reader = TextReader(text)
+    return page_of(TextReader(text), title, read_weights)
+
+
+def page_of(reader: TextReader, title: str, read_weights: ReadWeights = unread) -> str:
+    """Return the HTML page of a text that was read before."""
     lines = "".join(_folded(reader.lines()))
     style, script = ("\n".join(file.read_text(encoding="utf-8") for file in files) for files in (_STYLES, _SCRIPTS))
     title = escape(title)

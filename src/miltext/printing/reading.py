@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
+
+from pygments.token import Comment, Whitespace
 
 from miltext.diagnostics import line_and_column
 from miltext.highlight import MilLexer
 from miltext.parsing.scopes import Scopes
 from miltext.syntax import phrases
+from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.lexer import STATEMENTS
 from miltext.syntax.names import DRAFT
 from miltext.syntax.tree import Node, Statement, tree_of
@@ -63,14 +66,19 @@ class TextPart:
 class TextReader:
     """A text line by line, the meaning of each name in it, and its parts.
 
-    `unnamed` are the values of a draft's operations that are inside others.
+    `unnamed` are the values of a draft's operations that are inside others. `root` is the tree of the text, if it was
+    parsed before, and `comments` are comments to show at places where phrases end.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, root: Node | None = None, comments: Mapping[int, str] | None = None) -> None:
         self.unnamed: list[Definition] = []
         self.program = TextPart("program", "", 1)
         self._text = text
-        tree = tree_of(text, STATEMENTS)
+        self._comments = comments or {}
+        with gc_paused:
+            self._read(root or tree_of(text, STATEMENTS))
+
+    def _read(self, tree: Node) -> None:
         self._scopes = Scopes(tree)
         names = self._scopes.in_sight()
         values = [value for name, value in names if name is value.name]
@@ -95,6 +103,8 @@ class TextReader:
         """Yield the text's lines."""
         line: list[LineToken] = []
         for at, kind, token in MilLexer().get_tokens_unprocessed(self._text):
+            if at in self._comments:
+                line += [LineToken(Whitespace, "  "), LineToken(Comment, self._comments[at])]
             meaning = self._named.get(at, ())
             for part in token.splitlines(keepends=True) if "\n" in token else [token]:
                 line.append(LineToken(kind, part.rstrip("\n"), *meaning))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import SettingsError, codes, error
 from miltext.diagnostics.selection import near_code, normal, unknown
 from miltext.diagnostics.suggestions import did_you_mean, nearest
-from miltext.settings.settings import ADVISORIES, Settings
+from miltext.settings.settings import ADVISORIES, OFF, Settings
 from miltext.toml.reading import Keys, Mistake, NotToml, noun, read_toml
 
 if TYPE_CHECKING:
@@ -137,6 +137,12 @@ def _rules(value: object, at: Keys) -> tuple[str, ...]:
     return words
 
 
+def _profile(value: object, at: Keys) -> str:
+    if not isinstance(value, str):
+        raise _wrong_type(value, at, f'a profile of the Neural Engine, or `"{OFF}"`')
+    return value
+
+
 READERS: dict[str, Callable[[object, Keys], Json]] = {
     "select": _codes,
     "ignore": _codes,
@@ -146,6 +152,7 @@ READERS: dict[str, Callable[[object, Keys], Json]] = {
     "drafts": _flag,
     "advisories": _advisories,
     "rules": _rules,
+    "profile": _profile,
 }
 """The settings, each with its reader."""
 

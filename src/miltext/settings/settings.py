@@ -11,7 +11,7 @@ from miltext.diagnostics import codes
 from miltext.diagnostics.selection import ALL, Selection
 
 OFF = "off"
-"""The choice of no advisories."""
+"""The choice of no advisories, or of no profile."""
 
 ADVISORIES = (OFF, "usual", "all")
 """The choices of advisories."""
@@ -29,6 +29,7 @@ class Settings(NamedTuple):
     drafts: bool = True
     advisories: str = OFF
     rules: tuple[str, ...] = ()
+    profile: str = OFF
 
     def excludes(self, path: str, below: str | None = None) -> bool:
         """Whether a file or folder, or a folder around it, is excluded.

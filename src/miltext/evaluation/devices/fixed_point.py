@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from miltext.evaluation.devices.halves import numbers, rounded_away
-from miltext.evaluation.devices.products import AT_ONCE, products
+from miltext.evaluation.devices.products import AT_ONCE, multiply_chosen, products
 
 if TYPE_CHECKING:
     from miltext.evaluation.rules import Array
@@ -88,6 +88,7 @@ class _Terms:
         sizes = np.abs(inputs)
         self.bounds = np.abs(weights).max(axis=1, initial=0) * sizes.max(axis=1, initial=0)
         self.levels = _levels(self.weights)
+        self.rows = np.arange(weights.shape[1])
         self.first = self.levels.min(axis=1, initial=len(LEVELS) - 1)
         least = np.min(sizes, axis=1, where=sizes > 0, initial=np.inf)
         self.last = np.count_nonzero(least[:, None] < LEVELS, axis=1)
@@ -150,13 +151,15 @@ class _Terms:
         """Return the products for one k, without the dropped ones, in `out`."""
         inputs, first, last = self.inputs[place], self.first[place], self.last[place]
         if first >= last:
-            np.multiply(moved[place][:, None], inputs, out=out)
+            multiply_chosen(moved[place][:, None], inputs[None].astype(out.dtype, copy=False), out)
             return out
         kept = np.empty((last - first + 1, len(inputs)), out.dtype)  # for each level below `last`, and for all others
         kept[:] = inputs
         kept[:-1][np.abs(inputs) < LEVELS[first:last, None]] = 0
-        np.take(kept, self.levels[place] - first, axis=0, out=out, mode="clip")
-        out *= moved[place][:, None]
+        chosen = np.zeros((len(out), len(kept)), out.dtype)
+        level = np.minimum(self.levels[place], last) - first
+        chosen[self.rows, level] = moved[place]
+        multiply_chosen(chosen, kept, out)
         return out
 
 

@@ -4,8 +4,16 @@ Each product and each sum is rounded to fp16, halves to even. numpy's own fp16 d
 overflow, float32 does it faster: a product of two fp16 numbers is exact, and their sum has too few bits for a second
 rounding to matter.
 
-Normal numbers are rounded as Veltkamp split them (Numerische Mathematik 18, 1971): with g = 8193 t, g - (g - t) is t
-rounded to 11 bits, halves to even. A sum of fp16 numbers below the normal ones needs no rounding, but a product does.
+Numbers of float32 are rounded to the 11 bits of fp16, halves to even, without a look at their exponents. float32 rounds
+t - t / 8192 to a number g, and t - g is t / 8192, rounded to 11 bits: g is a whole number of steps that are 2^-13 of
+those of fp16, and so is t. Only below a power of two are the steps of g half of that, and there t is nearest to the
+power. So
+
+- a product w x becomes 8192 w x - 8191 w x, of which float32 rounds the second alone;
+- a sum s becomes s - 8191/8192 s, which is 2^-13 of it. The next terms are scaled alike, and after some of them the sum
+  is scaled back;
+- a product that may be below the normal numbers is added to a number and taken from it again, whose neighbours are as
+  far apart as those of the product in fp16: 8192 w x or, for all of these numbers, 0.75.
 """
 
 from __future__ import annotations
@@ -15,18 +23,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from miltext.evaluation.devices.products import AT_ONCE, products
+from miltext.evaluation.devices.products import AT_ONCE, multiply_chosen, products
 from miltext.evaluation.values import narrowed, widened
 from miltext.schema.dtypes import GREATEST_HALF, LEAST_HALF, LEAST_NORMAL_HALF
 
 if TYPE_CHECKING:
     from miltext.evaluation.rules import Array
 
-WORTH_LOOPING = 1 << 8
+WORTH_LOOPING = 1 << 9
 """The least number of sums for which a loop over the terms is faster than numpy's accumulation in fp16."""
 
-SPLIT = np.float32(2**13 + 1)
-"""The factor that splits the 24 bits of float32 after 11 of them."""
+BITS = 13
+"""The number of bits that float32 has and fp16 does not."""
+
+KEPT = np.float32(1 - 2.0**-BITS)
+"""The factor of a sum that leaves 2^-13 of it, rounded to 11 bits, when the product is subtracted."""
+
+SCALES = tuple(2.0 ** (64 - BITS * step) for step in range(9))
+"""The scales of a sum and its terms, step by step; all scaled numbers are normal ones of float32."""
+
+LARGE, LESS = np.float32(2**BITS), np.float32(2**BITS - 1)
+"""The factors of a product whose difference is the product, rounded to 11 bits if the second is rounded to 24."""
+
+FLOOR, GREATEST = np.float32(0.75), np.float32(np.finfo(np.float32).max)
+"""A number whose neighbours are as far apart as fp16 numbers below the normal ones, and the greatest number."""
 
 LARGEST_LOST = LEAST_HALF / 2
 """The largest number that fp16 rounds to zero: half of its least number."""
@@ -65,28 +85,63 @@ def _never_overflows(weights: Array, inputs: Array, start: Array) -> bool:
 
 def _looped(weights: Array, inputs: Array, start: Array) -> Array:
     """Return the sums of float32 weights [K, M] and inputs [K, N], term after term, as fp16; none may overflow."""
-    total = start + np.float32(0)  # a copy, in which zeros are positive
+    total = (start + np.float32(0)) * np.float32(SCALES[0])  # zeros are positive
     term, room = np.empty_like(total), np.empty_like(total)
-    floor = np.full_like(total, LEAST_NORMAL_HALF)  # numpy compares with an array faster than with a number
-    is_small = _least(weights) * _least(inputs) < LEAST_NORMAL_HALF
-    for weight, row, small in zip(np.ascontiguousarray(weights), inputs, is_small.tolist(), strict=True):
-        np.einsum("i,j->ij", weight, row, out=term)  # faster than a product with broadcasting
-        if small:
-            _round(term, floor, room)
-        else:
-            _round_normal(term, room, term)
+    terms = _RoundedTerms(weights, inputs)
+    for place in range(len(inputs)):
+        terms.write(place, term, room)
         total += term
-        _round_normal(total, room, term)
+        np.multiply(total, KEPT, out=room)
+        total -= room
+        if (place + 1) % len(SCALES) == 0:
+            total *= np.float32(2.0 ** (BITS * len(SCALES)))
+    total *= np.float32(1 / SCALES[len(inputs) % len(SCALES)])
     if np.signbit(start[start == 0]).any():
         _restore_negative_zeros(total, weights, inputs, start)
     return narrowed(total)
 
 
-def _least(numbers: Array) -> Array:
-    """Return the least size of the numbers in each row that are not 0."""
-    sizes = np.abs(numbers)
-    least: Array = np.min(sizes, axis=1, where=sizes > 0, initial=np.inf)
-    return least
+class _RoundedTerms:
+    """The terms of sums for float32 weights [K, M] and inputs [K, N], rounded to fp16 and scaled by SCALES.
+
+    Weights are pairs with 0, and inputs pairs with the next row, because BLAS multiplies two columns and two rows in
+    less time than one of each.
+    """
+
+    def __init__(self, weights: Array, inputs: Array) -> None:
+        self._weights = np.ascontiguousarray(weights)
+        self._inputs = np.concatenate([inputs, np.zeros_like(inputs[:1])])
+        self._sizes = np.abs(self._inputs)
+        self._pairs = np.zeros((weights.shape[1], 2), np.float32)
+        self._is_small = (_least(np.abs(weights)) * _least(np.abs(inputs)) < LEAST_NORMAL_HALF).tolist()
+
+    def write(self, place: int, out: Array, room: Array) -> None:
+        """Write the terms of one k to `out`; `room` is for as many numbers."""
+        scale = np.float32(SCALES[place % len(SCALES)])
+        weights, both = self._weights[place] * scale, slice(place, place + 2)
+        if not self._is_small[place]:
+            self._multiply(weights * LARGE, self._inputs[both], out)
+            self._multiply(weights * LESS, self._inputs[both], room)
+        else:
+            self._multiply(np.abs(weights) * LARGE, self._sizes[both], room)
+            np.clip(room, FLOOR * scale, GREATEST, out=room)
+            self._multiply(weights, self._inputs[both], out)
+            out += room
+        out -= room
+
+    def _multiply(self, weights: Array, inputs: Array, out: Array) -> None:
+        """Write the products of weights [M] and the first of two rows of inputs [2, N], each rounded once."""
+        self._pairs[:, 0] = weights
+        multiply_chosen(self._pairs, inputs, out)
+
+
+def _least(sizes: Array) -> Array:
+    """Return the least size in each row that is not 0; 0 if all are.
+
+    Sizes are in the order of their bits, and 0 minus 1 is the greatest integer.
+    """
+    least: Array = np.min(sizes.view(np.uint32) - np.uint32(1), axis=1) + np.uint32(1)
+    return least.view(np.float32)
 
 
 def _restore_negative_zeros(total: Array, weights: Array, inputs: Array, start: Array) -> None:
@@ -97,23 +152,3 @@ def _restore_negative_zeros(total: Array, weights: Array, inputs: Array, start: 
         is_kept = np.signbit(term) & (term >= -LARGEST_LOST)
         down, across = down[is_kept], across[is_kept]
     total[down, across] = -0.0
-
-
-def _round_normal(wide: Array, scaled: Array, left: Array) -> None:
-    """Round float32 to 11 bits, halves to even; `scaled` and `left` are room for as many numbers."""
-    np.multiply(wide, SPLIT, out=scaled)
-    np.subtract(scaled, wide, out=left)
-    np.subtract(scaled, left, out=wide)
-
-
-def _round(wide: Array, floor: Array, power: Array) -> None:
-    """Round float32 to numbers of fp16, halves to even, where none overflows; `power` is room for as many numbers.
-
-    The sum with 1.5 * 2^13 times a number's power of two, which is at least `floor`, is rounded to the last bit that
-    fp16 has. Zeros are positive.
-    """
-    np.bitwise_and(wide.view(np.int32), 0x7F800000, out=power.view(np.int32))
-    np.maximum(power, floor, out=power)
-    power *= 1.5 * 2.0**13
-    wide += power
-    wide -= power
