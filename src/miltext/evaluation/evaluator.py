@@ -193,15 +193,20 @@ class Evaluator:
         values: Collection[str] | str | None = None,
         seed: int | None = None,
         allow_nan: bool = False,
+        inner_steps: int | None = None,
     ) -> dict[str, Any]:
-        """Return the outputs of the function for these inputs, as `miltext.run` does."""
+        """Return the outputs of the function for these inputs, as `miltext.run` does.
+
+        There is no result (MIL838) after more than `inner_steps` operations in inner blocks, for inputs that may make
+        a loop endless.
+        """
         require_seed(seed)
         _require_writable(state)
         wanted = self.wanted(values) - self.outputs.keys()
         given, held = self.taken(inputs, state, allow_nan)
         owner = Owner([*given.values(), *held.values()])
         kept = {name: owner.own(given[name]) for name in self.inputs if name in wanted}
-        running = Execution(self._steps(given, held, state, seed, watched=bool(wanted)))
+        running = Execution(self._steps(given, held, state, seed, watched=bool(wanted), inner_steps=inner_steps))
         for made in running:
             if wanted:
                 self._keep(made, wanted, kept, owner)
@@ -250,9 +255,10 @@ class Evaluator:
         seed: int | None,
         *,
         watched: bool = True,
+        inner_steps: int | None = None,
     ) -> Generator[Made, None, dict[str, Any]]:
         """Run the function, and yield the values of each operation if `watched`."""
-        machine = Machine(self.constants, seed)
+        machine = Machine(self.constants, seed, inner_steps)
         states = {name: State(held[name]) for name in self.states}
         given = [states[name] if name in states else inputs[name] for name in (each.name for each in self.plan.inputs)]
         try:
