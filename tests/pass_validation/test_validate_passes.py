@@ -266,7 +266,7 @@ def stored(folder: Path, *names: str) -> Path:
 
 def test_weights_that_are_missing_or_broken(tmp_path: Path) -> None:
     path = stored(tmp_path, "a")
-    with pytest.raises(WeightsError, match="b/weight.bin") as raised:
+    with pytest.raises(WeightsError, match=r"b/weight\.bin") as raised:
         validate_passes(path)
     assert [each.code for each in raised.value.diagnostics] == ["MIL302"]
     (tmp_path / "b").mkdir()
