@@ -3,10 +3,10 @@
 The programs are those of `tests/support/program_sources.py`. On each that coremltools loads, its default passes run one
 by one, without those that change precisions or names. A pass counts if all results stay equal bit for bit, by the
 evaluator on random inputs and edge values. Otherwise it is undone, and the operations that it took out are counted
-apart, as inexact; a pass that makes more operations is undone, too. An output that a pass made a constant does not
-count: Core ML has no such outputs, so `optimize` leaves the operation. `optimize` must take out at least as many
-operations as the exact passes together, with equal results, and nothing more when it runs again: the exit code is 1 if
-it does not. The script needs coremltools and the tests' requirements.
+apart, as inexact; a pass that makes more operations is undone, too. The operations that make an output which a pass
+made a constant do not count: Core ML has no such outputs, so `optimize` leaves them. `optimize` must take out at least
+as many operations as the exact passes together, with equal results, and nothing more when it runs again: the exit code
+is 1 if it does not. The script needs coremltools and the tests' requirements.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import tempfile
 import time
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -39,8 +39,12 @@ from miltext.coreml import from_pymil, to_pymil
 from miltext.rewriting.exactness import Exactness
 from miltext.rewriting.inputs import InputDrawer
 from miltext.rewriting.random_operations import is_random
-from miltext.schema.types import TensorType, spelled
+from miltext.schema.types import ListType, TensorType, spelled
 from miltext.weight_files.model_weights import blob_values
+
+if TYPE_CHECKING:
+    from miltext.ir.parts import Op, Value
+    from miltext.schema.proto import Program
 
 LEFT_OUT = frozenset(
     f"common::{name}"
@@ -235,8 +239,7 @@ def _theirs(made: Outcome, model: Model, loaded: Any, runs: Mapping[str, _Runs])
         except Exception:  # noqa: BLE001  # coremltools raises anything
             made.raised["the loader"] += 1
             break
-    constant = _constant_outputs(accepted.program) - _constant_outputs(model.program)
-    made.theirs = sum(first.values()) - sum(types.values()) - constant
+    made.theirs = sum(first.values()) - sum(types.values()) - _made_constant(model.program, accepted.program)
 
 
 def _ours(made: Outcome, model: Model, runs: Mapping[str, _Runs]) -> None:
@@ -271,10 +274,26 @@ def _count(program: Any) -> int:
     return sum(not op.is_constant for op in Graph(program).walk())
 
 
-def _constant_outputs(program: Any) -> int:
-    """Return how many outputs are constants, for which a converter inserts an operation again."""
-    functions = Graph(program).functions.values()
-    return sum(value.is_constant for each in functions for block in each.blocks.values() for value in block.outputs)
+def _made_constant(before: Program, after: Program) -> int:
+    """Return how many operations of a program make the outputs that are constants only afterwards."""
+    constants = {name: {value.name for value in outputs if value.is_constant} for name, outputs in _outputs(after)}
+    made: set[Op] = set()
+    for name, outputs in _outputs(before):
+        for value in outputs:
+            if value.name in constants[name] and not value.is_constant and value.maker is not None:
+                made |= _with_lists(value.maker)
+    return len(made)
+
+
+def _outputs(program: Program) -> Iterator[tuple[str, list[Value]]]:
+    for name, function in Graph(program).functions.items():
+        yield name, [value for block in function.blocks.values() for value in block.outputs]
+
+
+def _with_lists(op: Op) -> set[Op]:
+    """Return an operation, and those that make its lists, which are never constants."""
+    lists = [value.maker for value in op.operands if isinstance(value.type, ListType) and value.maker]
+    return {op}.union(*map(_with_lists, lists))
 
 
 def _types_of_pymil(program: Any) -> Counter[str]:
