@@ -44,6 +44,14 @@ def test_an_endless_loop_ends_after_the_allowed_steps(values: str | None) -> Non
             evaluator.run({"x": given}, values=values, inner_steps=allowed)
 
 
+def test_the_number_of_inner_steps_is_a_number() -> None:
+    evaluator = miltext.Evaluator(LOOP)
+    with pytest.raises(TypeError, match="inner_steps is a whole number or None, not 'many'"):
+        evaluator.run({"x": [1, 1]}, inner_steps="many")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="inner_steps is 0 or more, not -1"):
+        evaluator.run({"x": [1, 1]}, inner_steps=-1)
+
+
 def test_a_loop_in_a_loop_uses_what_is_around_it() -> None:
     text = """program(1.3) { func main<ios18>(tensor<int32, [1]> n, int32 step) {
         int32 zero = const()[val = int32(0)];

@@ -201,6 +201,7 @@ class Evaluator:
         a loop endless.
         """
         require_seed(seed)
+        _require_count("inner_steps", inner_steps)
         _require_writable(state)
         wanted = self.wanted(values) - self.outputs.keys()
         given, held = self.taken(inputs, state, allow_nan)
@@ -319,10 +320,14 @@ class Evaluator:
 
 def require_seed(seed: object) -> None:
     """Raise TypeError or ValueError unless `seed` is a seed of random numbers."""
-    if seed is not None and not isinstance(seed, (int, np.integer)):
-        raise TypeError(f"seed is a whole number or None, not {seed!r}")
-    if seed is not None and seed < 0:
-        raise ValueError(f"seed is 0 or more, not {seed}")
+    _require_count("seed", seed)
+
+
+def _require_count(name: str, given: object) -> None:
+    if given is not None and not isinstance(given, (int, np.integer)):
+        raise TypeError(f"{name} is a whole number or None, not {given!r}")
+    if given is not None and given < 0:
+        raise ValueError(f"{name} is 0 or more, not {given}")
 
 
 def _require_names(values: object) -> None:
