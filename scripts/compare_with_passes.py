@@ -37,7 +37,7 @@ from miltext import Evaluator, Graph, MiltextError, Model, load, optimize
 from miltext.containers.sources import model_of
 from miltext.coreml import from_pymil, to_pymil
 from miltext.rewriting.exactness import Exactness
-from miltext.rewriting.inputs import InputDrawer
+from miltext.rewriting.inputs import INNER_STEPS, INNER_STEPS_AFTER, InputDrawer
 from miltext.rewriting.random_operations import is_random
 from miltext.schema.types import ListType, TensorType, spelled
 from miltext.weight_files.model_weights import blob_values
@@ -184,14 +184,14 @@ class _Runs:
             if time.monotonic() - began > PATIENCE:
                 break
             with contextlib.suppress(Exception):
-                self._wanted.append(evaluator.run(inputs, seed=0, allow_nan=True))
+                self._wanted.append(evaluator.run(inputs, seed=0, allow_nan=True, inner_steps=INNER_STEPS))
                 self.inputs.append(inputs)
 
     def difference(self, model: Model) -> str:
         """Return the first output of another version that is not equal; empty if all are."""
         evaluator = Evaluator(model, self._function, check=False)
         for inputs, wanted in zip(self.inputs, self._wanted, strict=True):
-            found = evaluator.run(inputs, seed=0, allow_nan=True)
+            found = evaluator.run(inputs, seed=0, allow_nan=True, inner_steps=INNER_STEPS_AFTER)
             for name, value in wanted.items():
                 if name not in found or not _is_equal(value, found[name]):
                     return name
