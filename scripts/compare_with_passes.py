@@ -1,13 +1,12 @@
 """Compare `miltext optimize` with the passes of coremltools: `python scripts/compare_with_passes.py`.
 
-The programs are those of the corpus, with random weights where theirs are missing, of tests/golden, of the oracle, and
-random ones. On each that coremltools loads, its default passes run one by one, without those that change precisions or
-names. A pass counts if all results stay equal bit for bit, by the evaluator on random inputs and edge values. Otherwise
-it is undone, and the operations that it took out are counted apart, as inexact; a pass that makes more operations is
-undone, too. An output that a pass made a constant does not count: Core ML has no such outputs, so `optimize` leaves the
-operation. `optimize` must take out at least as many operations as the exact passes together, with equal results, and
-nothing more when it runs again: the exit code is 1 if it does not. The script needs coremltools and the tests'
-requirements.
+The programs are those of `tests/support/program_sources.py`. On each that coremltools loads, its default passes run one
+by one, without those that change precisions or names. A pass counts if all results stay equal bit for bit, by the
+evaluator on random inputs and edge values. Otherwise it is undone, and the operations that it took out are counted
+apart, as inexact; a pass that makes more operations is undone, too. The operations that make an output which a pass
+made a constant do not count: Core ML has no such outputs, so `optimize` leaves them. `optimize` must take out at least
+as many operations as the exact passes together, with equal results, and nothing more when it runs again: the exit code
+is 1 if it does not. The script needs coremltools and the tests' requirements.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -31,23 +30,21 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 import coremltools as ct
-from conftest import CORPUS, ROOT
 from coremltools.converters.mil.mil.passes.pass_registry import PASS_REGISTRY
-from support.oracle import archive, read
+from support.program_sources import SOURCES, Inputs, subjects
 
-from miltext import Evaluator, Graph, MiltextError, Model, load, optimize, to_text
+from miltext import Evaluator, Graph, MiltextError, Model, load, optimize
 from miltext.containers.sources import model_of
 from miltext.coreml import from_pymil, to_pymil
-from miltext.generation.options import Options
-from miltext.generation.programs import generate
 from miltext.rewriting.exactness import Exactness
-from miltext.rewriting.inputs import InputDrawer
+from miltext.rewriting.inputs import INNER_STEPS, INNER_STEPS_AFTER, InputDrawer
 from miltext.rewriting.random_operations import is_random
-from miltext.schema.tensors import tensor_form
-from miltext.schema.types import TensorType, spelled
-from miltext.syntax.programs import own_copy
-from miltext.weight_files.blob_storage import BlobWriter
+from miltext.schema.types import ListType, TensorType, spelled
 from miltext.weight_files.model_weights import blob_values
+
+if TYPE_CHECKING:
+    from miltext.ir.parts import Op, Value
+    from miltext.schema.proto import Program
 
 LEFT_OUT = frozenset(
     f"common::{name}"
@@ -60,19 +57,10 @@ LEFT_OUT = frozenset(
 
 PASSES = [name for name in ct.PassPipeline.DEFAULT.passes if name not in LEFT_OUT]
 
-SOURCES = {
-    "corpus": ("mlprograms/*.mlmodel", "pairs/*/model.mlmodel", "bundles/*.mlpackage", "bundles/*.mlmodelc",
-               "pipelines/*.mlpackage", "apple/*.mil", "handwritten/*.mil", "changes/*/*.mlmodel"),
-    "golden": ("**/*.mil",),
-}  # fmt: skip
-"""The files with programs by folder."""
-
 PATIENCE = 2.0
 """The seconds after which a function gets no more inputs."""
 
 EXACT = Exactness("exact")
-
-Inputs = Mapping[str, Any]
 
 
 @dataclass
@@ -90,7 +78,7 @@ class Outcome:
 
 
 @click.command()
-@click.argument("sources", nargs=-1, type=click.Choice(["corpus", "golden", "ops", "torch", "generated"]))
+@click.argument("sources", nargs=-1, type=click.Choice([*SOURCES]))
 @click.option("--generated", default=300, help="How many programs are generated.  [300]")
 @click.option("--inputs", "most", default=10, help="How many inputs each function is given.  [10]")
 @click.option("--every", default=1, help="Only every so many-th program.  [1]")
@@ -101,7 +89,7 @@ def main(sources: Sequence[str], generated: int, most: int, every: int, largest:
     warnings.simplefilter("ignore")
     logging.disable(logging.ERROR)
     is_wrong = False
-    for source in sources or ("corpus", "golden", "ops", "torch", "generated"):
+    for source in sources or SOURCES:
         row = Row(source)
         for name, model, given in islice(subjects(source, generated), 0, None, every):
             outcome = _outcome(model, given, most, largest)
@@ -152,78 +140,6 @@ class Row:
         print(f"    inexact: {dict(inexact)}; raised: {dict(raised)}; left out: {dict(self.refused)}", flush=True)
 
 
-# ---- programs
-
-
-def subjects(source: str, generated: int) -> Iterator[tuple[str, Model, list[Inputs]]]:
-    """Yield programs with their names, and inputs that are known to suit them."""
-    if source == "generated":
-        for seed in range(generated):
-            made = generate(seed, Options(functions=1 + seed % 2, ops=(1, 30)))
-            yield f"seed {seed}", model_of(made), []
-    elif source in SOURCES:
-        folder = CORPUS if source == "corpus" else ROOT / "tests" / "golden"
-        for path in sorted({path for pattern in SOURCES[source] for path in folder.glob(pattern)}):
-            yield from _models(path, folder)
-    else:
-        with tempfile.TemporaryDirectory() as root:
-            for name in sorted(archive(source)):
-                case = read(source, name)
-                (Path(root) / name).mkdir()
-                yield name, _written(case.write_weights(Path(root) / name), case.program), [case.inputs]
-
-
-def _models(path: Path, folder: Path) -> Iterator[tuple[str, Model, list[Inputs]]]:
-    """Yield the ML Programs of a file."""
-    try:
-        stages = load(path).programs()
-    except MiltextError:
-        return
-    for stage in stages:
-        with tempfile.TemporaryDirectory() as made:
-            model = stage.model
-            with contextlib.suppress(MiltextError, AssertionError):  # of programs that are wrong on purpose
-                model = _with_weights(model, Path(made))
-            yield f"{path.relative_to(folder).as_posix()} {stage.place}".rstrip(), model, []
-
-
-def _with_weights(model: Model, folder: Path) -> Model:
-    """Return a model whose weight files are missing with random weights in a folder, any other as it is."""
-    program = own_copy(model.program)
-    places: dict[tuple[str, int], int] = {}
-    random = np.random.default_rng(0)
-    try:
-        for function in program.functions:
-            Evaluator(model, function, check=False)
-        is_missing = False
-    except MiltextError:
-        is_missing = True
-    if not is_missing:
-        return model
-    (folder / "weights").mkdir()
-    with BlobWriter(folder / "weights" / "weight.bin") as writer:
-        for held in blob_values(program):
-            blob, form = held.value.blobFileValue, tensor_form(held.value.type)
-            assert form is not None, "a weight has a shape"
-            key = blob.fileName, blob.offset
-            places[key] = places.get(key) or writer.add(form[0], _random(random, *form))
-            blob.fileName, blob.offset = "@model_path/weights/weight.bin", places[key]
-    return _written(folder, program)
-
-
-def _random(random: np.random.Generator, dtype: Any, shape: tuple[int, ...]) -> Any:
-    if dtype.kind == "float":
-        return (random.standard_normal(shape) * 0.1).astype(np.float16 if dtype.name == "fp16" else np.float32)
-    return random.integers(dtype.minimum, dtype.maximum + 1, shape).astype(dtype.numpy)
-
-
-def _written(folder: Path, program: Any) -> Model:
-    """Return a Program beside its weight files as a model."""
-    path = folder / "model.mil"
-    path.write_text(to_text(program), encoding="utf-8")
-    return load(path)
-
-
 # ---- both
 
 
@@ -268,14 +184,14 @@ class _Runs:
             if time.monotonic() - began > PATIENCE:
                 break
             with contextlib.suppress(Exception):
-                self._wanted.append(evaluator.run(inputs, seed=0, allow_nan=True))
+                self._wanted.append(evaluator.run(inputs, seed=0, allow_nan=True, inner_steps=INNER_STEPS))
                 self.inputs.append(inputs)
 
     def difference(self, model: Model) -> str:
         """Return the first output of another version that is not equal; empty if all are."""
         evaluator = Evaluator(model, self._function, check=False)
         for inputs, wanted in zip(self.inputs, self._wanted, strict=True):
-            found = evaluator.run(inputs, seed=0, allow_nan=True)
+            found = evaluator.run(inputs, seed=0, allow_nan=True, inner_steps=INNER_STEPS_AFTER)
             for name, value in wanted.items():
                 if name not in found or not _is_equal(value, found[name]):
                     return name
@@ -323,8 +239,7 @@ def _theirs(made: Outcome, model: Model, loaded: Any, runs: Mapping[str, _Runs])
         except Exception:  # noqa: BLE001  # coremltools raises anything
             made.raised["the loader"] += 1
             break
-    constant = _constant_outputs(accepted.program) - _constant_outputs(model.program)
-    made.theirs = sum(first.values()) - sum(types.values()) - constant
+    made.theirs = sum(first.values()) - sum(types.values()) - _made_constant(model.program, accepted.program)
 
 
 def _ours(made: Outcome, model: Model, runs: Mapping[str, _Runs]) -> None:
@@ -359,10 +274,26 @@ def _count(program: Any) -> int:
     return sum(not op.is_constant for op in Graph(program).walk())
 
 
-def _constant_outputs(program: Any) -> int:
-    """Return how many outputs are constants, for which a converter inserts an operation again."""
-    functions = Graph(program).functions.values()
-    return sum(value.is_constant for each in functions for block in each.blocks.values() for value in block.outputs)
+def _made_constant(before: Program, after: Program) -> int:
+    """Return how many operations of a program make the outputs that are constants only afterwards."""
+    constants = {name: {value.name for value in outputs if value.is_constant} for name, outputs in _outputs(after)}
+    made: set[Op] = set()
+    for name, outputs in _outputs(before):
+        for value in outputs:
+            if value.name in constants[name] and not value.is_constant and value.maker is not None:
+                made |= _with_lists(value.maker)
+    return len(made)
+
+
+def _outputs(program: Program) -> Iterator[tuple[str, list[Value]]]:
+    for name, function in Graph(program).functions.items():
+        yield name, [value for block in function.blocks.values() for value in block.outputs]
+
+
+def _with_lists(op: Op) -> set[Op]:
+    """Return an operation, and those that make its lists, which are never constants."""
+    lists = [value.maker for value in op.operands if isinstance(value.type, ListType) and value.maker]
+    return {op}.union(*map(_with_lists, lists))
 
 
 def _types_of_pymil(program: Any) -> Counter[str]:

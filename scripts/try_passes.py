@@ -54,6 +54,7 @@ KNOWN = {
     ("common::fuse_stack_split", "raised", "split"): "an output of a split goes to another operation than squeeze",
     ("common::merge_consecutive_reshapes", "raised", "reshape"): "a reshape is used in an inner block",
     ("common::noop_elimination", "numbers", "floor_div"): "a division by 1 rounds down",
+    ("common::noop_elimination", "numbers", "resize_bilinear"): "OFFSET_CORNERS mixes neighbours, also for equal sizes",
     ("common::reduce_transposes", "raised", "transpose"): "a reduction has no axes",
     ("common::remove_redundant_ops", "numbers", "write_state"): "a write between two equal ones is overlooked",
     ("common::select_optimization", "invalid", "select"): "value inference of a reduction raises with numpy 2.4",

@@ -6,8 +6,8 @@ has another use, is an output or is captured by an inner block, or the last oper
 whole in an inner block, or between a state's read and write. All packaged rules rewrite the program. Each site is
 proven by its declared exactness, and each whole function that only exact rules rewrote is equal bit for bit; `check`
 finds no new error, and coremltools loads the result. Spoilt matches and near misses stay, and examples change. With
-`--of`, the programs are those of the corpus, with random weights where theirs are missing, of tests/golden, or of the
-oracle. The script prints counts, and a line for each fault, and exits with 1 if there is one.
+`--of`, the programs are those of another source of `tests/support/program_sources.py`. The script prints counts, and a
+line for each fault, and exits with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from compare_with_passes import subjects
+from support.program_sources import SOURCES, subjects
 
 from miltext import Graph, MiltextError
 from miltext.checking.programs import findings_in
@@ -79,9 +79,6 @@ PLACES = ("inner block", "state")
 
 EXACT = [rule for rule in packaged() if rule.exactness.is_exact and rule.domain is None]
 
-SOURCES = ("generated", "corpus", "golden", "ops", "torch")
-"""The kinds of programs."""
-
 Faults = list[str]
 """The faults of a program, as lines."""
 
@@ -119,7 +116,7 @@ class Sums:
 
 
 @click.command()
-@click.option("--of", "source", type=click.Choice(SOURCES), default="generated", help="The programs.  [generated]")
+@click.option("--of", "source", type=click.Choice([*SOURCES]), default="generated", help="The programs.  [generated]")
 @click.option("--programs", default=200, show_default=True, help="How many programs are generated.")
 @click.option("--seed", default=0, show_default=True, help="The first seed.")
 @click.option("--rule", "names", multiple=True, help="Plant only matches of this rule; may be repeated.")

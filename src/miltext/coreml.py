@@ -48,6 +48,7 @@ def validate_passes(
     Raises:
         ParseError: The text is not MIL text.
         ModelError: MIL480 without coremltools, MIL481 for weights in several folders, and a model that cannot be read.
+        WeightsError: MIL30x for weights.
         MiltextError: All errors that `check` finds, and MIL831 to MIL838 for `inputs`.
         ValueError: An unknown pass, or `inputs` that no function has.
 

@@ -7,21 +7,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
+from support.rewritten_texts import DECOMPOSED_SOFTMAX
 from support.running import RUNNER
 
 import miltext
 from miltext.cli import command
-
-TEXT = """\
-program(1.3)
-{
-    func main<ios17>(tensor<fp16, [2, 4]> x) {
-            e = exp(sub(x, reduce_max(x, [-1], keep_dims = true)));
-            p = real_div(e, reduce_sum(e, [-1], keep_dims = true));
-            y = relu(cast(cast(p, "fp32"), "fp16"));
-        } -> (y);
-}
-"""
+from miltext.rewriting.packaged import packaged
 
 
 def run(*arguments: object) -> Result:
@@ -31,7 +22,7 @@ def run(*arguments: object) -> Result:
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
     path = tmp_path / "model.mil"
-    path.write_text(TEXT, encoding="utf-8")
+    path.write_text(DECOMPOSED_SOFTMAX, encoding="utf-8")
     return path
 
 
@@ -77,6 +68,18 @@ def test_misuse(model: Path, arguments: list[str], status: int, message: str) ->
     assert message in ended.stderr
 
 
+def test_the_rules_are_listed_in_a_line_each_and_described_by_name() -> None:
+    lines = run("rewrite", "--list").stdout.splitlines()
+    rules = [line for line in lines if line.startswith("  ")]
+    assert [line.split()[0] for line in rules] == [rule.name for rule in packaged()]
+    assert {line.split()[1] for line in rules} == {"exact", "bounds"}
+    assert [line for line in lines if line not in rules][-2:] == ["stable.mil", "passes"]
+    ended = run("rewrite", "--list", "softmax_wide_sum", "dead-code")
+    described = ended.stdout.split("\n\n")
+    assert [each.splitlines()[0] for each in described] == ["softmax_wide_sum (softmax.mil)", "dead-code (pass)"]
+    assert all("  source: " in each and "  exactness: " in each for each in described)
+
+
 def test_the_rules_are_listed_and_tested() -> None:
     listed = json.loads(run("rewrite", "--list", "--json").stdout)["rules"]
     assert "softmax" in [each["name"] for each in listed]
@@ -114,7 +117,7 @@ def test_a_broken_example_has_its_line(tmp_path: Path) -> None:
 
 
 def test_find_over_a_folder(model: Path) -> None:
-    model.with_name("other.mil").write_text(TEXT.replace("exp(", "exp2("), encoding="utf-8")
+    model.with_name("other.mil").write_text(DECOMPOSED_SOFTMAX.replace("exp(", "exp2("), encoding="utf-8")
     ended = run("find", "softmax", model.parent, "--count")
     assert ended.stdout.splitlines() == [f"{model}: 1", f"{model.with_name('other.mil')}: 0"]
     [match] = json.loads(run("find", "softmax", model, "--json").stdout)["matches"]

@@ -33,6 +33,25 @@ def test_a_loop_ends_when_its_condition_is_false(given: list[float], expected: l
     assert computed(LOOP, {"x": np.array(given, np.float32)})["y"].tolist() == expected
 
 
+@pytest.mark.parametrize("values", [None, "all"])
+def test_an_endless_loop_ends_after_the_allowed_steps(values: str | None) -> None:
+    """The loop with 1 has 8 tests of three steps and 7 bodies of one; each block counts one more."""
+    evaluator = miltext.Evaluator(LOOP)
+    ended = evaluator.run({"x": [1, 1]}, values=values, inner_steps=8 * 3 + 7 * 2)
+    assert ended["y"].tolist() == [128, 128]
+    for given, allowed in (([1, 1], 8 * 3 + 7 * 2 - 1), ([0, 0], 10_000), ([0, 0], 0)):
+        with pytest.raises(OperationFailure, match=f"`while_loop`, .*more than {allowed:,} steps in inner blocks"):
+            evaluator.run({"x": given}, values=values, inner_steps=allowed)
+
+
+def test_the_number_of_inner_steps_is_a_number() -> None:
+    evaluator = miltext.Evaluator(LOOP)
+    with pytest.raises(TypeError, match="inner_steps is a whole number or None, not 'many'"):
+        evaluator.run({"x": [1, 1]}, inner_steps="many")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="inner_steps is 0 or more, not -1"):
+        evaluator.run({"x": [1, 1]}, inner_steps=-1)
+
+
 def test_a_loop_in_a_loop_uses_what_is_around_it() -> None:
     text = """program(1.3) { func main<ios18>(tensor<int32, [1]> n, int32 step) {
         int32 zero = const()[val = int32(0)];

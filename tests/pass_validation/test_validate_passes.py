@@ -18,7 +18,10 @@ from support.real_packages import package
 import miltext
 from miltext.coreml import from_pymil, to_pymil, validate_passes
 from miltext.diagnostics.home import install
+from miltext.files.refusals import WeightsError
 from miltext.pass_validation.allowances import allowance
+from miltext.schema.dtypes import BY_NAME
+from miltext.weight_files.blob_storage import BlobWriter
 
 if TYPE_CHECKING:
     from miltext.pass_validation.reports import PassReport, PassValidation
@@ -240,6 +243,44 @@ def test_a_program_that_coremltools_does_not_load() -> None:
     assert done.to_text().startswith(f"not loaded: {done.not_loaded}\n")
     assert repr(done) == "<PassValidation: not loaded>"
     assert json.loads(json.dumps(done.to_json()))["not_loaded"] == done.not_loaded
+
+
+STORED = """program(1.3) {{ func main<ios17>(tensor<fp32, [12]> x) {{
+    tensor<fp32, [12]> w = const()[val = tensor<fp32, [12]>({})];
+    tensor<fp32, [12]> v = const()[val = tensor<fp32, [12]>({})];
+    tensor<fp32, [12]> y = add(x = mul(x = x, y = w), y = v);
+}} -> (y); }}"""
+
+
+def stored(folder: Path, *names: str) -> Path:
+    """Write a text with weights in two files, and of these the named ones."""
+    files = [f'BLOBFILE(path = string("@model_path/{each}/weight.bin"), offset = uint64(64))' for each in ("a", "b")]
+    for name in names:
+        (folder / name).mkdir()
+        with BlobWriter(folder / name / "weight.bin") as writer:
+            writer.add(BY_NAME["fp32"], np.arange(12, dtype=np.float32))
+    text = folder / "model.mil"
+    text.write_text(STORED.format(*files))
+    return text
+
+
+def test_weights_that_are_missing_or_broken(tmp_path: Path) -> None:
+    path = stored(tmp_path, "a")
+    with pytest.raises(WeightsError, match=r"b/weight\.bin") as raised:
+        validate_passes(path)
+    assert [each.code for each in raised.value.diagnostics] == ["MIL302"]
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "weight.bin").write_bytes(b"version https://git-lfs.github.com/spec/v1\n")
+    with pytest.raises(WeightsError):
+        validate_passes(path)
+    with pytest.raises(WeightsError, match="the folder of the weight file"):
+        validate_passes(path.read_text())
+
+
+def test_weights_in_several_folders(tmp_path: Path) -> None:
+    with pytest.raises(miltext.ModelError) as raised:
+        validate_passes(stored(tmp_path, "a", "b"))
+    assert [each.code for each in raised.value.diagnostics] == ["MIL481"]
 
 
 # ---- arguments

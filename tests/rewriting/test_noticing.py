@@ -6,21 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from support.rewritten_texts import DECOMPOSED_SOFTMAX
 from support.running import RUNNER
 
 import miltext
 from miltext.cli import command
-
-DRAFT = """\
-program(1.3)
-{
-    func main<ios17>(tensor<fp16, [2, 4]> x) {
-            e = exp(sub(x, reduce_max(x, [-1], keep_dims = true)));
-            p = real_div(e, reduce_sum(e, [-1], keep_dims = true));
-            y = relu(cast(cast(p, "fp32"), "fp16"));
-        } -> (y);
-}
-"""
 
 OWN = """\
 program(1.3)[rules = "1"]
@@ -32,7 +22,7 @@ program(1.3)[rules = "1"]
 """
 
 
-def found(folder: Path, rules: list[str], text: str = DRAFT) -> list[tuple[str, str, str]]:
+def found(folder: Path, rules: list[str], text: str = DECOMPOSED_SOFTMAX) -> list[tuple[str, str, str]]:
     """The code, the place and the message of each finding about rules."""
     (folder / "pyproject.toml").write_text(f"[tool.miltext]\nrules = {json.dumps(rules)}\n", encoding="utf-8")
     (folder / "m.mil").write_text(text, encoding="utf-8")
@@ -52,7 +42,7 @@ def test_matches_of_packaged_rules_and_of_a_file(tmp_path: Path) -> None:
         ("MIL874", 'relu(cast(cast(p, "fp32"), "fp16"));'),
         ("MIL874", 'cast(cast(p, "fp32"), "fp16"));'),
     ]
-    whole = miltext.infer_draft(DRAFT)
+    whole = miltext.infer_draft(DECOMPOSED_SOFTMAX)
     assert [each[0] for each in found(tmp_path, ["softmax", "own.mil"], whole)] == ["MIL874", "MIL874"]
     assert found(tmp_path, []) == []
 
@@ -81,7 +71,7 @@ def test_a_mistake_in_the_rules_is_an_error(tmp_path: Path, rules: list[str], co
 def test_rules_in_python_are_refused_without_running_them(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("raise SystemExit(3)\n", encoding="utf-8")
     (tmp_path / "pyproject.toml").write_text('[tool.miltext]\nrules = ["own.py"]\n', encoding="utf-8")
-    (tmp_path / "m.mil").write_text(DRAFT, encoding="utf-8")
+    (tmp_path / "m.mil").write_text(DECOMPOSED_SOFTMAX, encoding="utf-8")
     ended = RUNNER.invoke(command, ["check", str(tmp_path / "m.mil")])
     assert ended.exit_code == 2
     assert "MIL462" in ended.stderr

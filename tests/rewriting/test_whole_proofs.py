@@ -173,6 +173,20 @@ def test_what_cannot_be_computed_is_said(inputs: str, body: str, reason: str) ->
     assert made.to_text().splitlines()[-1] == f"main: only its replacements are proven: {found.reason}"
 
 
+COUNTED = """program(1.3) { func main<ios18>(tensor<fp32, [1]> n) {
+    i = while_loop(loop_vars = (fp32(0)))
+        (fp32 a) { more = less(a, n); } -> (more)
+        (fp32 b) { next = add(cast(b, "fp32"), 1.0); } -> (next);
+    y = add(i, n);
+} -> (y); }"""
+
+
+def test_a_loop_that_an_edge_value_makes_endless() -> None:
+    """The loop counts up to an input, which is infinite among the edge values."""
+    found = proof(COUNTED, "cast_to_itself")
+    assert (found.inputs > 0, found.is_equal) == (True, True)
+
+
 # ---- given inputs
 
 ONLY_THERE = rule("y = relu(x);", "y = select(equal(x, 12344.0), 1.0, maximum(x, 0.0));", '[exactness = "exact"]')

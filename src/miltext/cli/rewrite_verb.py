@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
@@ -17,6 +19,7 @@ from miltext.cli.habits import quiet
 from miltext.cli.progress import Progress
 from miltext.cli.streams import (
     WRONG,
+    colored,
     nested_option,
     open_whole,
     output_in_folder,
@@ -37,7 +40,8 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  miltext rewrite --list                                         # the packaged rules
+  miltext rewrite --list                                         # the packaged rules, a line each
+  miltext rewrite --list softmax                                 # bounds and sources of these
   miltext rewrite softmax casts Model.mlpackage --dry-run        # the sites, and why some stay
   miltext rewrite softmax casts Model.mlpackage -o New.mlpackage
   miltext rewrite rules.mil Model.mlpackage -o New.mlpackage --verify
@@ -67,7 +71,7 @@ PASS = "pass"
 @click.option("--only", "sites", multiple=True, metavar="VALUE", help="Replace only this site; may be repeated.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Make N replacements at most.")
 @verify_options
-@click.option("--list", "is_list", is_flag=True, help="List the packaged rules and passes, or those of RULES.")
+@click.option("--list", "is_list", is_flag=True, help="List the packaged rules and passes, or describe RULES.")
 @click.option("--test", "is_test", is_flag=True, help="Prove RULES on their examples and on programs near to these.")
 @nested_option()
 @click.option("--weights", multiple=True, metavar="DIR|NAME=FILE", help="The place of a text's weight files.")
@@ -136,14 +140,16 @@ def _rewrite(
 
 
 def _list(words: Sequence[str]) -> None:
-    """Show the packaged rules, or those of the given names and files."""
+    """List the packaged rules, or describe those of the given names and files."""
     from miltext.rewriting.packaged import packaged, rules_of
 
     rules = rules_of(words) if words else packaged()
     if asks_json():
         write_json({"rules": [_record(rule) for rule in rules]})
+    elif words:
+        write_text("-", ["\n".join(_described(rule) for rule in rules)])
     else:
-        write_text("-", ["\n".join(_listed(rule) for rule in rules)])
+        write_text("-", _listed(rules))
 
 
 def _record(rule: AnyRule) -> Record:
@@ -160,7 +166,18 @@ def _record(rule: AnyRule) -> Record:
     }
 
 
-def _listed(rule: AnyRule) -> str:
+def _listed(rules: Sequence[AnyRule]) -> Iterator[str]:
+    """Yield a line for each rule, by file."""
+    mark = partial(click.style, bold=True) if colored(sys.stdout) else str
+    width = max(len(rule.name) for rule in rules)
+    for place, members in groupby(rules, _place):
+        yield mark("passes" if place == PASS else place or "text") + "\n"
+        for rule in members:
+            exactness = "exact" if rule.exactness.is_exact else "bounds"
+            yield f"  {mark(rule.name)}{' ' * (width - len(rule.name))}  {exactness:6}  {rule.purpose}\n"
+
+
+def _described(rule: AnyRule) -> str:
     facts = {"purpose": rule.purpose, "exactness": str(rule.exactness), "for": rule.systems, "source": rule.source}
     lines = [f"  {key}: {value}\n" for key, value in facts.items() if value]
     return f"{rule.name} ({_place(rule) or 'text'})\n{''.join(lines)}"

@@ -194,15 +194,21 @@ class Evaluator:
         values: Collection[str] | str | None = None,
         seed: int | None = None,
         allow_nan: bool = False,
+        inner_steps: int | None = None,
     ) -> dict[str, Any]:
-        """Return the outputs of the function for these inputs, as `miltext.run` does."""
+        """Return the outputs of the function for these inputs, as `miltext.run` does.
+
+        There is no result (MIL838) after more than `inner_steps` operations in inner blocks, for inputs that may make
+        a loop endless.
+        """
         require_seed(seed)
+        _require_count("inner_steps", inner_steps)
         _require_writable(state)
         wanted = self.wanted(values) - self.outputs.keys()
         given, held = self.taken(inputs, state, allow_nan)
         owner = Owner([*given.values(), *held.values()])
         kept = {name: owner.own(given[name]) for name in self.inputs if name in wanted}
-        running = Execution(self._steps(given, held, state, seed, watched=bool(wanted)))
+        running = Execution(self._steps(given, held, state, seed, watched=bool(wanted), inner_steps=inner_steps))
         for made in running:
             if wanted:
                 self._keep(made, wanted, kept, owner)
@@ -251,9 +257,10 @@ class Evaluator:
         seed: int | None,
         *,
         watched: bool = True,
+        inner_steps: int | None = None,
     ) -> Generator[Made, None, dict[str, Any]]:
         """Run the function, and yield the values of each operation if `watched`."""
-        machine = Machine(self.constants, seed)
+        machine = Machine(self.constants, seed, inner_steps)
         states = {name: State(held[name]) for name in self.states}
         names = [each.name for each in self.plan.inputs]
         given: list[RunValue] = [states[name] if name in states else inputs[name] for name in names]
@@ -315,10 +322,14 @@ class Evaluator:
 
 def require_seed(seed: object) -> None:
     """Raise TypeError or ValueError unless `seed` is a seed of random numbers."""
-    if seed is not None and not isinstance(seed, (int, np.integer)):
-        raise TypeError(f"seed is a whole number or None, not {seed!r}")
-    if seed is not None and seed < 0:
-        raise ValueError(f"seed is 0 or more, not {seed}")
+    _require_count("seed", seed)
+
+
+def _require_count(name: str, given: object) -> None:
+    if given is not None and not isinstance(given, (int, np.integer)):
+        raise TypeError(f"{name} is a whole number or None, not {given!r}")
+    if given is not None and given < 0:
+        raise ValueError(f"{name} is 0 or more, not {given}")
 
 
 def _require_names(values: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
@@ -37,12 +38,15 @@ class Made(NamedTuple):
 class Machine:
     """Executes the steps of plans; `constants` reads the program's constants, `seed` is the seed of its random numbers.
 
-    `block` yields each value to an observer, `quietly` does not: both do the same steps.
+    `block` yields each value to an observer, `quietly` does not: both do the same steps. A block has no result
+    after `inner_steps` steps in inner blocks, if that is given.
     """
 
-    def __init__(self, constants: Constants, seed: int | None) -> None:
+    def __init__(self, constants: Constants, seed: int | None, inner_steps: int | None = None) -> None:
         self.constants = constants
         self.seed = seed
+        self._inner_steps = inner_steps
+        self._left = math.inf if inner_steps is None else inner_steps
         self._settled: dict[int, list[RunValue]] = {}
         self._repeated: dict[int, tuple[Scope, list[Step]]] = {}
 
@@ -157,14 +161,22 @@ class Machine:
         return arguments
 
     def _inner(self, plan: Plan, scope: Scope, *values: RunValue) -> Generator[Made, None, list[RunValue]]:
+        self._count(plan)
         return self.block(plan, scope, list(values))
 
     def _inner_quietly(self, plan: Plan, scope: Scope, *values: RunValue) -> Generator[Made, None, list[RunValue]]:
         yield from ()  # a generator, as `while_loop` and `cond` have it
+        self._count(plan)
         made = self._quietly(plan, scope, list(values))
         if id(plan) not in self._repeated:
             self._repeated[id(plan)] = self._without_constants(plan)
         return made
+
+    def _count(self, plan: Plan) -> None:
+        """Count the steps of an inner block. Raise UnfitValues if they are more than the allowed ones."""
+        self._left -= len(plan.steps) + 1  # a block may be empty
+        if self._left < 0:
+            raise UnfitValues(f"it takes more than {self._inner_steps:,} steps in inner blocks")
 
     def _without_constants(self, plan: Plan) -> tuple[Scope, list[Step]]:
         """Return the values of a block with the same contents in each turn, and the steps for the others."""

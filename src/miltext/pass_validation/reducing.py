@@ -14,6 +14,7 @@ from miltext.pass_validation.faults import NUMBERS, PassFault
 from miltext.pass_validation.runs import FunctionRuns
 from miltext.pass_validation.steps import Stepping
 from miltext.reduction.reducing import reduce
+from miltext.rewriting.inputs import INNER_STEPS
 from miltext.rewriting.site_programs import closed
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def values_of(model: Model, fault: PassFault) -> Given:
     if fault.kind == NUMBERS:
         try:
             evaluator = Evaluator(model, fault.function, check=False)
-            values |= evaluator.run(fault.inputs, values="all", seed=0, allow_nan=True)
+            values |= evaluator.run(fault.inputs, values="all", seed=0, allow_nan=True, inner_steps=INNER_STEPS)
         except MiltextError:
             pass
 

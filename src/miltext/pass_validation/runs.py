@@ -15,7 +15,7 @@ from miltext.evaluation.comparing.comparing import compare
 from miltext.evaluation.evaluator import Evaluator
 from miltext.pass_validation.allowances import EXACT
 from miltext.pass_validation.faults import NUMBERS, PassFault
-from miltext.rewriting.inputs import InputDrawer
+from miltext.rewriting.inputs import INNER_STEPS, INNER_STEPS_AFTER, InputDrawer
 from miltext.rewriting.random_operations import is_random
 from miltext.rewriting.site_programs import closed
 
@@ -89,10 +89,10 @@ def default_inputs(count: int) -> Given:
     return given
 
 
-def results(evaluator: Evaluator, inputs: Named) -> Results:
+def results(evaluator: Evaluator, inputs: Named, inner_steps: int = INNER_STEPS) -> Results:
     """Run a function whose states are zeros at first. Raise MiltextError."""
     states: dict[str, Carried] = {}
-    outputs = evaluator.run(inputs, seed=0, allow_nan=True, state=states)
+    outputs = evaluator.run(inputs, seed=0, allow_nan=True, state=states, inner_steps=inner_steps)
     return Results(outputs, states)
 
 
@@ -109,7 +109,7 @@ def numbers_fault(
     for inputs, wanted in zip(runs.inputs, runs.results, strict=True):
         given = {names.get(name, name): array for name, array in inputs.items()}
         try:
-            made = results(evaluator, given)
+            made = results(evaluator, given, INNER_STEPS_AFTER)
         except MiltextError as failure:
             return _without_result(runs.function, inputs, failure), []
         found.append(made)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from miltext.pymil.installed import require_coremltools
 from miltext.pymil.passes import default_passes, known_passes
 from miltext.schema.function_io import interfaces
 from miltext.schema.types import TensorType
+from miltext.weight_files.model_weights import BlobFolder, blob_values
 
 if TYPE_CHECKING:
     from miltext.evaluation.carried import Carried, Named
@@ -44,6 +46,7 @@ def validation(
     names = _known(passes)
     subject = opened(from_pymil(source) if is_pymil(source) else source)
     subject.refuse(subject.errors())
+    _require_weights(subject)
     if inputs is not None:
         _require_inputs(inputs, subject)
     model = bare_model(subject.program, subject.folder)
@@ -89,7 +92,7 @@ class _Validation:
 def _loaded(model: Model) -> tuple[Stepping | None, str]:
     """Return a model as coremltools has loaded it, and what it wrote loaded again; or the error that it raised.
 
-    Raise ModelError (MIL481) for a model whose weights coremltools cannot find.
+    Raise ModelError (MIL481) for weights in several folders.
     """
     try:
         stepping = Stepping(model)
@@ -102,6 +105,13 @@ def _loaded(model: Model) -> tuple[Stepping | None, str]:
     except Exception as failure:  # noqa: BLE001  # coremltools raises anything
         return None, f"coremltools does not load what it wrote itself: {in_words(failure)}"
     return stepping, ""
+
+
+def _require_weights(subject: Subject) -> None:
+    """Raise WeightsError for a weight that cannot be read: coremltools would raise an error without its place."""
+    with closing(BlobFolder(subject.folder)) as folder:
+        for held in blob_values(subject.program):
+            folder.blob(held.value)
 
 
 def _require_inputs(inputs: Named, subject: Subject) -> None:

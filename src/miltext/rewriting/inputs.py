@@ -24,6 +24,12 @@ SEEDS = 4
 ENOUGH = 1000
 """The number of elements that are enough for one random input of each kind: edges stand in it many times."""
 
+INNER_STEPS = 200_000
+"""The most operations in inner blocks on drawn inputs: an edge value may make a loop endless."""
+
+INNER_STEPS_AFTER = 10 * INNER_STEPS
+"""The same after a change, which may be into more operations."""
+
 SCALES = (1.0, 1e-3, 30.0)
 """The factors of random inputs."""
 

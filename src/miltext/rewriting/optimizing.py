@@ -53,7 +53,7 @@ def optimize(request: _OptimizeRequest) -> Rewriting:
         verify: Whether each different replacement must be proven on inputs with edge values, and the changed functions
             be equal bit for bit before and after.
         inputs: Arrays by name for this comparison, beside the drawn inputs.
-        model: The model in a pipeline.
+        model: The model in a pipeline of several ML Programs.
         weights, ranges, no_loss, force, check, on_change, progress, expect: As in `miltext.build`.
         options: An `OptimizeOptions`, in place of these keywords.
 

@@ -12,7 +12,7 @@ from miltext.diagnostics import MiltextError
 from miltext.evaluation.comparing.measures import measure
 from miltext.evaluation.evaluator import Evaluator
 from miltext.evaluation.planning import steps_of
-from miltext.rewriting.inputs import InputDrawer, takes_integers
+from miltext.rewriting.inputs import INNER_STEPS, INNER_STEPS_AFTER, InputDrawer, takes_integers
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
@@ -66,11 +66,11 @@ def prove(
         for given in drawer(old, old.inputs, domain).inputs():
             proof.given = given
             try:
-                wanted = old.run(given, seed=0, allow_nan=True)
+                wanted = old.run(given, seed=0, allow_nan=True, inner_steps=INNER_STEPS)
             except MiltextError:
                 continue
             proof.inputs += 1
-            found = new.run(given, seed=0, allow_nan=True)
+            found = new.run(given, seed=0, allow_nan=True, inner_steps=INNER_STEPS_AFTER)
             proof.failure = difference(old.outputs, wanted, found, exactness)
             if proof.failure:
                 return proof

@@ -80,7 +80,7 @@ def rewrite(request: _RewriteRequest) -> Rewriting:
         verify: Whether each different replacement must be proven on inputs with edge values, by its declared exactness,
             and the rewritten functions be compared with those before.
         inputs: Arrays by name for this comparison, beside the drawn inputs.
-        model: The model in a pipeline.
+        model: The model in a pipeline of several ML Programs.
         weights, ranges, no_loss, force, check, on_change, progress, expect: As in `miltext.build`.
         options: A `RewriteOptions`, in place of these keywords.
 
@@ -108,7 +108,7 @@ def carried_out(
 ) -> Rewriting:
     """Rewrite a program as planned, and write the model with it, unless there is no output."""
     whole = model_of(given)
-    source = whole.select(options.model)
+    source = whole.select_only(options.model)
     if output_path is None:
         return plan.of_source(source, options.weights)
     output = Path(output_path)

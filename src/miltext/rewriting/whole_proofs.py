@@ -20,6 +20,7 @@ from miltext.evaluation.features import NOTHING_SAID, features_of
 from miltext.evaluation.subjects import Subject
 from miltext.rewriting.exactness import Exactness
 from miltext.rewriting.excess import steps
+from miltext.rewriting.inputs import INNER_STEPS, INNER_STEPS_AFTER
 from miltext.rewriting.proving import difference, drawer
 from miltext.rewriting.python_rules import PythonRule
 from miltext.rewriting.random_operations import is_unseeded
@@ -272,15 +273,16 @@ class _FunctionProving:
         """Run both functions, unless the old one has no result for drawn inputs."""
         inputs = {name: drawn.values[name] for name in self._old.inputs}
         before, after = ({name: drawn.values[name] for name in self._states} for _ in range(2))
+        most = (None, None) if drawn.is_given else (INNER_STEPS, INNER_STEPS_AFTER)
         try:
-            wanted = self._old.run(inputs, state=before, seed=0, allow_nan=True)
+            wanted = self._old.run(inputs, state=before, seed=0, allow_nan=True, inner_steps=most[0])
         except MiltextError as failure:
             if drawn.is_given:
                 raise
             self._proof.reason = _first(failure)
             return
         with self._refusing(inputs):
-            found = self._new.run(inputs, state=after, seed=0, allow_nan=True)
+            found = self._new.run(inputs, state=after, seed=0, allow_nan=True, inner_steps=most[1])
         self._compare({**wanted, **before}, {**found, **after}, drawn)
         self._proof.inputs += 1
 
