@@ -203,6 +203,17 @@ def test_the_opset_is_the_newest(tmp_path: Path) -> None:
     assert "is of ios15 and would become ios18: `crop_resize` has no parameter `roi` there" in found
 
 
+def test_attributes_of_both_stay_or_are_told(tmp_path: Path) -> None:
+    one = ENCODER.replace("program(1.3)", 'program(1.3)[team = string("a"), own = string("e")]')
+    other = DECODER.replace("program(1.3)", 'program(1.3)[team = string("b"), mine = string("d")]')
+    made, out = linked(tmp_path, {"e": one, "d": other})
+    assert [each.message for each in made.warnings] == ["another attribute `team` of `d` is not kept"]
+    found = {
+        key: each.immediateValue.tensor.strings.values[0] for key, each in miltext.load(out).program.attributes.items()
+    }
+    assert found == {"team": "a", "own": "e", "mine": "d"}
+
+
 # ---- refusals
 
 
