@@ -69,6 +69,23 @@ def test_a_binding_to_an_earlier_model_sorts_the_operations(tmp_path: Path) -> N
     assert np.allclose(miltext.run(out, {"x": X, "m": M})["z"], np.tanh(np.maximum(X, 0) + M) * M)
 
 
+def test_models_may_take_values_of_each_other_without_a_circle(tmp_path: Path) -> None:
+    both = text(
+        "tensor<fp32, [4]> y = relu(x = x); tensor<fp32, [4]> u = tanh(x = w);",
+        "tensor<fp32, [4]> x, tensor<fp32, [4]> w",
+        "y, u",
+    )
+    made, out = linked(tmp_path, {"a": both, "b": DECODER}, bind={"a.y": "b.y", "b.z": "a.w"})
+    assert (made.inputs, made.outputs) == (["x", "m"], ["u"])
+    assert np.allclose(miltext.run(out, {"x": X, "m": M})["u"], np.tanh(np.tanh(np.maximum(X, 0)) * M))
+
+
+def test_two_inputs_of_one_model_may_be_one(tmp_path: Path) -> None:
+    made, out = linked(tmp_path, {"e": ENCODER}, bind={"e.x": "e.m"})
+    assert made.inputs == ["x"]
+    assert np.array_equal(miltext.run(out, {"x": X})["y"], np.maximum(X, 0) + X)
+
+
 def test_inputs_apart_are_inputs_of_their_own(tmp_path: Path) -> None:
     made, out = linked(tmp_path, {"e": ENCODER, "d": DECODER}, apart="m")
     assert made.inputs == ["x", "m", "d_m"]
