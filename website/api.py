@@ -24,6 +24,7 @@ WIDTH = 88
 """How wide a signature may be in one line, which is what a page shows at once."""
 
 CLASSES = [name for name in miltext.__all__ if inspect.isclass(getattr(miltext, name))]
+OPTIONS = [name for name in CLASSES if name.endswith("Options")]
 FUNCTIONS = [name for name in miltext.__all__ if inspect.isroutine(getattr(miltext, name))]
 
 REACHED = {
@@ -50,14 +51,24 @@ _CLASS = re.compile(rf"(?<![\w`.\[])({'|'.join(CLASSES)})(?![\w`\]])")
 
 
 def pages() -> dict[str, str]:
-    """Return the page that lists all names, that of the functions, of the classes, and of `miltext.testing`."""
+    """Return the page that lists all names, and those of functions, of classes, of options and of `miltext.testing`."""
     return {
         "api/index.md": "".join(_index()),
         "api/functions.md": "".join(_all("Functions", "miltext", {name: getattr(miltext, name) for name in FUNCTIONS})),
-        "api/classes.md": "".join(_all("Classes", "miltext", {name: getattr(miltext, name) for name in CLASSES})),
+        "api/classes.md": "".join(_all("Classes", "miltext", _named(each for each in CLASSES if each not in OPTIONS))),
+        "api/options.md": "".join(_all("Options", "miltext", _named(OPTIONS))),
         "api/parts.md": "".join([*_all("Parts of these", "", reached()), *_aliases()]),
         "api/testing.md": "".join(_testing()),
     }
+
+
+def _named(names: Iterable[str]) -> dict[str, Any]:
+    return {name: getattr(miltext, name) for name in names}
+
+
+def _page_of(name: str) -> str:
+    """Return the page of a class."""
+    return f"{'options' if name in OPTIONS else 'classes'}.md#{name}"
 
 
 def reached() -> dict[str, type]:
@@ -82,7 +93,7 @@ def _index() -> Iterator[str]:
     for name in FUNCTIONS:
         yield f"| [`miltext.{name}`](functions.md#{name}) | {first_sentence(name, getattr(miltext, name))} |\n"
     for name in CLASSES:
-        yield f"| [`miltext.{name}`](classes.md#{name}) | {first_sentence(name, getattr(miltext, name))} |\n"
+        yield f"| [`miltext.{name}`]({_page_of(name)}) | {first_sentence(name, getattr(miltext, name))} |\n"
     for name in PUBLIC_ALIASES:
         yield f"| [`miltext.{name}`](parts.md#{name}) | {first_sentence(name, getattr(miltext, name))} |\n"
     for name in miltext.testing.__all__:
@@ -108,6 +119,7 @@ def _all(title: str, module: str, names: dict[str, Any]) -> Iterator[str]:
 _CONTEXTS = {
     "Functions": "All are imported from the top: `miltext.parse`. Errors are [MiltextErrors](classes.md#MiltextError).",
     "Classes": "What the [functions](functions.md) take and return. [Parts of these](parts.md) have their own page.",
+    "Options": "The keywords of [functions](functions.md) in one object, which several calls may share.",
     "Parts of these": "What [classes](classes.md) and [functions](functions.md) hold, take and return; nobody has to"
     " import them.",
     "miltext.testing": "Programs pinned in tests, and programs to test with: [golden files](../golden-files.md) and"
@@ -218,7 +230,7 @@ def _docstring(value: Any) -> str:
     """Return a docstring as Markdown, in which our classes are links; what is indented in it is code."""
     own = getattr(value, "__name__", "")
     text = docstring(inspect.getdoc(value) or "")
-    return _CLASS.sub(lambda name: name[0] if name[0] == own else f"[{name[0]}](classes.md#{name[0]})", text)
+    return _CLASS.sub(lambda name: name[0] if name[0] == own else f"[{name[0]}]({_page_of(name[0])})", text)
 
 
 def first_sentence(name: str, value: Any) -> str:

@@ -69,6 +69,23 @@ def test_a_binding_to_an_earlier_model_sorts_the_operations(tmp_path: Path) -> N
     assert np.allclose(miltext.run(out, {"x": X, "m": M})["z"], np.tanh(np.maximum(X, 0) + M) * M)
 
 
+def test_models_may_take_values_of_each_other_without_a_circle(tmp_path: Path) -> None:
+    both = text(
+        "tensor<fp32, [4]> y = relu(x = x); tensor<fp32, [4]> u = tanh(x = w);",
+        "tensor<fp32, [4]> x, tensor<fp32, [4]> w",
+        "y, u",
+    )
+    made, out = linked(tmp_path, {"a": both, "b": DECODER}, bind={"a.y": "b.y", "b.z": "a.w"})
+    assert (made.inputs, made.outputs) == (["x", "m"], ["u"])
+    assert np.allclose(miltext.run(out, {"x": X, "m": M})["u"], np.tanh(np.tanh(np.maximum(X, 0)) * M))
+
+
+def test_two_inputs_of_one_model_may_be_one(tmp_path: Path) -> None:
+    made, out = linked(tmp_path, {"e": ENCODER}, bind={"e.x": "e.m"})
+    assert made.inputs == ["x"]
+    assert np.array_equal(miltext.run(out, {"x": X})["y"], np.maximum(X, 0) + X)
+
+
 def test_inputs_apart_are_inputs_of_their_own(tmp_path: Path) -> None:
     made, out = linked(tmp_path, {"e": ENCODER, "d": DECODER}, apart="m")
     assert made.inputs == ["x", "m", "d_m"]
@@ -201,6 +218,17 @@ def test_the_opset_is_the_newest(tmp_path: Path) -> None:
     )
     found = refused(tmp_path / "n", {"a": gone, "d": DECODER}, apart="y")
     assert "is of ios15 and would become ios18: `crop_resize` has no parameter `roi` there" in found
+
+
+def test_attributes_of_both_stay_or_are_told(tmp_path: Path) -> None:
+    one = ENCODER.replace("program(1.3)", 'program(1.3)[team = string("a"), own = string("e")]')
+    other = DECODER.replace("program(1.3)", 'program(1.3)[team = string("b"), mine = string("d")]')
+    made, out = linked(tmp_path, {"e": one, "d": other})
+    assert [each.message for each in made.warnings] == ["another attribute `team` of `d` is not kept"]
+    found = {
+        key: each.immediateValue.tensor.strings.values[0] for key, each in miltext.load(out).program.attributes.items()
+    }
+    assert found == {"team": "a", "own": "e", "mine": "d"}
 
 
 # ---- refusals

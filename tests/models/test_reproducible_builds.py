@@ -33,6 +33,8 @@ CALLS = {
     "extracted": ("extract", str(EXAMPLE), "lit_cast_fp16"),
     "converted": ("convert-weights", str(EXAMPLE), "--to", "fp32"),
     "optimized": ("optimize", str(EXAMPLE)),
+    "linked": ("link", "draft.mil", str(EXAMPLE), "--function", "draft=main"),
+    "functions": ("link", "a=draft.mil", f"b={EXAMPLE}", "--functions", "--function", "a=main"),
 }
 """Verbs that write a model."""
 

@@ -130,7 +130,7 @@ def _compared(linked: miltext.Linked, paths: Sequence[Path], out: Path) -> str:
         states: list[dict[str, Any]] = [{} for _ in parts]
         state: dict[str, Any] = {}
         for _ in range(2):
-            known = _one_by_one(linked, parts, states, given, names)
+            known = _one_by_one(linked, paths, parts, states, given, names)
             made = whole.run(given, state=state, seed=0, allow_nan=True)
             for spelled, value in known.items():
                 part, _, name = spelled.partition(".")
@@ -149,6 +149,7 @@ def _outputs(linked: miltext.Linked, known: Mapping[str, Any]) -> set[str]:
 
 def _one_by_one(
     linked: miltext.Linked,
+    paths: Sequence[Path],
     parts: Sequence[Evaluator],
     states: Sequence[dict[str, Any]],
     given: Mapping[str, Any],
@@ -158,7 +159,7 @@ def _one_by_one(
     sources = {each.target: each for each in linked.values}
     known: dict[str, Any] = {}
     taken: dict[str, Any] = {}
-    for name, part, state in zip(linked_names(parts), parts, states, strict=True):
+    for name, part, state in zip(linked_names(paths), parts, states, strict=True):
         inputs = {}
         for each in part.inputs:
             bound = sources.get(f"{name}.{each}")
@@ -170,12 +171,11 @@ def _one_by_one(
     return known
 
 
-def linked_names(parts: Sequence[Evaluator]) -> list[str]:
+def linked_names(paths: Sequence[Path]) -> list[str]:
     """The names that the models have in a link."""
     names: list[str] = []
-    for part in parts:
-        stem = Path(str(part.subject.name)).stem
-        ways = [stem, *(f"{stem}_{number}" for number in range(2, len(parts) + 1))]
+    for stem in (path.stem for path in paths):
+        ways = [stem, *(f"{stem}_{number}" for number in range(2, len(paths) + 1))]
         names.append(next(each for each in ways if each not in names))
     return names
 

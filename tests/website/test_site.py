@@ -201,7 +201,7 @@ def test_each_operation_has_place_and_its_old_anchor_leads_there(pages: dict[str
 
 
 def test_each_public_name_has_a_place(pages: dict[str, Page]) -> None:
-    places = [pages[f"api/{name}/"].anchors for name in ("classes", "parts")]
+    places = [pages[f"api/{name}/"].anchors for name in ("classes", "options", "parts")]
     places += [page.anchors for name, page in pages.items() if name.startswith("api/functions/")]
     assert {*miltext.__all__} <= set().union(*places)
     assert {*miltext.testing.__all__, "mil_golden", "MilGolden.check"} <= pages["api/testing/"].anchors

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -170,8 +170,13 @@ def _files_of(programs: Iterable[Program], paths: Mapping[str, Path], given: Col
     return list(files.values())
 
 
-def refer_to_first(programs: Iterable[Program], paths: Mapping[str, Path]) -> None:
-    """Make all values of programs refer to the first of equal records in weight files at these paths."""
+def refer_to_first(programs: Sequence[Program], paths: Mapping[str, Path]) -> None:
+    """Make all values of programs refer to the first of equal records in weight files at these paths.
+
+    Raise ModelError (MIL427) if a program may refer to weights in an unknown way.
+    """
+    for program in programs:
+        _refuse_unknown_fields(program)
     files = _files_of(programs, paths)
     for file in files:
         file.programs = {0}  # all are compared

@@ -185,11 +185,11 @@ def _take_files(parts: Sequence[LinkedPart]) -> UnitedWeights:
     one. Return the bytes of the records.
     """
     for part in parts:
-        rename_files(part.built.spec.mlProgram, {name: _own(part, name) for name in part.built.files})
+        rename_files(part.built.spec.mlProgram, {name: _file(part, name) for name in part.built.files})
         arrays = part.built.storing.arrays if part.built.storing is not None else {}
         for held in blob_values(part.built.spec.mlProgram) if arrays else ():
             blob = held.value.blobFileValue
-            blob.fileName = _own(part, blob.fileName, at_end=True) if blob.fileName in arrays else blob.fileName
+            blob.fileName = _mark(part, blob.fileName) if blob.fileName in arrays else blob.fileName
     programs = [part.built.spec.mlProgram for part in parts]
     before = sum(size for sizes in used_sizes(programs).values() for size in sizes.values())
     refer_to_first(programs, _files(parts))
@@ -198,11 +198,17 @@ def _take_files(parts: Sequence[LinkedPart]) -> UnitedWeights:
 
 def _files(parts: Sequence[LinkedPart]) -> dict[str, Path]:
     """Return the weight files of the models, by their names in the whole."""
-    return {_own(part, name): path for part in parts for name, path in part.built.files.items()}
+    return {_file(part, name): path for part in parts for name, path in part.built.files.items()}
 
 
-def _own(part: LinkedPart, name: str, *, at_end: bool = False) -> str:
-    return f"{name}#{part.place}" if at_end else f"{part.place}/{name}"
+def _file(part: LinkedPart, name: str) -> str:
+    """Return the name in the whole, until all are one, of a weight file of a model."""
+    return f"{part.place}/{name}"
+
+
+def _mark(part: LinkedPart, mark: str) -> str:
+    """Return the mark in the whole of an array of a model, which is stored later."""
+    return f"{mark}#{part.place}"
 
 
 def _write(
@@ -218,7 +224,7 @@ def _write(
     new.files.update(_files(parts))
     for part in parts:
         own = part.built.storing.arrays if part.built.storing is not None else {}
-        arrays.update({_own(part, mark, at_end=True): array for mark, array in own.items()})
+        arrays.update({_mark(part, mark): array for mark, array in own.items()})
     new.linked = [part.source for part in parts]
     linked.warnings += warnings_of(losses, refused=choices.no_loss)
     _require_files(new, parts)
