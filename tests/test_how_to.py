@@ -170,6 +170,16 @@ def divided(folder: Path) -> None:
     assert not (folder / "small").exists()
 
 
+def joined(folder: Path) -> None:
+    code = miltext.run(folder / "Encoder.mlpackage", {"x": np.ones((1, 16), np.float32)})
+    expected = miltext.run(folder / "Decoder.mlpackage", code)["y"]
+    made = miltext.run(folder / "Whole.mlpackage", {"x": np.ones((1, 16), np.float32)})["y"]
+    assert np.array_equal(made, expected)
+    twice = [op.type for op in miltext.Graph(miltext.load(folder / "Twice.mlpackage").program).walk()]
+    assert [each for each in twice if each != "const"] == ["mul", "tanh"] * 2
+    assert sorted(miltext.load(folder / "Both.mlpackage").program.functions) == ["decode", "encode"]
+
+
 def reported(folder: Path) -> None:
     assert types(folder / "Small.mlpackage") == ["max_pool"]
     small = miltext.parse((folder / "small.mil").read_text(encoding="utf-8"))
@@ -250,6 +260,7 @@ OUTCOMES: dict[str, Callable[[Path], None]] = {
     "run-a-model": running,
     "take-a-part": part,
     "cut-a-model-into-parts": divided,
+    "join-models": joined,
     "report-a-bug": reported,
     "keep-the-numbers": keeping,
     "add-a-default": default_added,

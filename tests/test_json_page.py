@@ -44,6 +44,7 @@ FAILING = {
     "reshape": ["b.mil", "x=3", "-o", "N.mlpackage"],
     "extract": ["b.mil", "x", "-o", "N.mlpackage"],
     "split": ["b.mil", "--parts", "2", "--dry-run"],
+    "link": ["b.mil", "b.mil", "-o", "N.mlpackage"],
     "convert-weights": ["b.mil", "--to", "fp16", "-o", "N.mlpackage"],
     "rewrite": ["softmax", "b.mil", "--dry-run"],
     "optimize": ["b.mil", "--dry-run"],

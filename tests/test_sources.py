@@ -83,6 +83,7 @@ FUNCTIONS: dict[str, Function] = {
     "diff, old": lambda source, _: miltext.diff(source, TEXT).same,
     "extract": _of_extract,
     "expose": _written(miltext.expose, "h"),
+    "link": _written(lambda each, to: miltext.link({"a": each, "b": each}, to)),
     "infer_types": lambda source, _: len(miltext.infer_types(source)),
     "reduce": lambda source, _: miltext.to_text(miltext.reduce(source, _has_tanh, kind="mil").program),
     "rename": _written(miltext.rename, "h", "g"),

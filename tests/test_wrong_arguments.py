@@ -38,6 +38,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "describe": {"model": TEXT},
     "diff": {"old": TEXT, "new": TEXT},
     "expose": {"source": TEXT, "values": "h", "output": ...},
+    "link": {"models": [TEXT, TEXT], "output": ..., "bind": {}, "apart": "x", "cast": True},
     "extract": {"source": TEXT, "values": "h", "output": ...},
     "find": {"source": TEXT, "rules": "softmax"},
     "format_text": {"text": TEXT},

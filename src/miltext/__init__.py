@@ -20,6 +20,7 @@
     done = miltext.rewrite(model, "softmax", path)  # operations replaced by rules; `find` shows the matches
     done = miltext.optimize(model, path)  # operations out that it does not need, number for number
     done = miltext.split(model, "parts", parts=3)  # the model in parts, each a model
+    whole = miltext.link([a, b], path)   # one model of several, with their values bound
     small = miltext.reduce(model, test)  # the smallest part of it on which a test passes
     graph = miltext.Graph(program)       # operations, values and their uses, to be edited
     tree = miltext.lark_parser().parse(text)  # a tree of the text, for Lark's own tools
@@ -77,8 +78,8 @@ if TYPE_CHECKING:
     from miltext.ir.parts import GraphError as GraphError
     from miltext.ir.parts import Op as Op
     from miltext.ir.passes import remove_dead as remove_dead
-    from miltext.linking.linking import LinkOptions as LinkOptions
     from miltext.linking.linking import link as link
+    from miltext.linking.options import LinkOptions as LinkOptions
     from miltext.linking.report import Linked as Linked
     from miltext.merging.merging import Merged as Merged
     from miltext.merging.merging import merge_texts as merge_texts
@@ -129,7 +130,8 @@ _HOMES = {
     "ir.graph": ("Graph",),
     "ir.parts": ("GraphError", "Op"),
     "ir.passes": ("remove_dead",),
-    "linking.linking": ("LinkOptions", "link"),
+    "linking.linking": ("link",),
+    "linking.options": ("LinkOptions",),
     "linking.report": ("Linked",),
     "merging.merging": ("Merged", "merge_texts"),
     "models.model": ("Model",),

@@ -221,6 +221,16 @@ def convert_weights(package: Path, folder: Path) -> None:
     kept(folder / "N.mlpackage")
 
 
+@verb("link")
+def link(package: Path, folder: Path) -> None:
+    """The texts of overlays are in the description of the whole; the overlays themselves are files of one model."""
+    told("link", package, package, "-o", folder / "N.mlpackage")
+    made = open_model(folder / "N.mlpackage")
+    assert made.description is not None
+    assert made.description.metadata.author == "Over Author"
+    assert (made.overlays.read if made.overlays else []) == []
+
+
 @verb("extract")
 def extract(package: Path, folder: Path) -> None:
     told("extract", package, "inner", "-o", folder / "N.mlpackage")

@@ -52,6 +52,8 @@ STATEFUL = """\
         } -> (after);
 """
 
+ENCODED = "            hidden = add(x, mask);\n        } -> (hidden);\n"
+
 MASKED = """\
             known = cast(tokens, dtype = "fp32");
             scores = add(known, mask);
@@ -179,6 +181,15 @@ def _draft(stem: str, line: str) -> str:
     verb = _verb(line)
     if verb == "locate":
         return _text("tensor<fp32, [1, 4]> t0", LONG)
+    if verb == "link":
+        takes = "states" if "states" in line else "hidden"
+        is_first = stem in ("Encoder", "A", "Half")
+        opset = "ios18" if "--functions" in line else "ios16"
+        if is_first:
+            return _text("tensor<fp32, [1, 4]> x, tensor<fp32, [1, 4]> mask", ENCODED, opset)
+        return _text(
+            f"tensor<fp32, [1, 4]> {takes}", f"            logits = tanh({takes});\n        }} -> (logits);\n", opset
+        )
     if stem == "draft":
         return _text("tensor<fp32, [3]> x", VECTOR)
     if verb == "reduce":

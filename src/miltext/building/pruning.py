@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -59,10 +59,15 @@ def settle_unused(new: NewModel, output: Path, choices: BuildChoices, work: Call
     if not choices.prune_weights:
         _note_unused(new, output)
         return
+    _with_progress(new, choices, work, lambda: _prune(new, output, choices.progress))
+
+
+def _with_progress(new: NewModel, choices: BuildChoices, work: Callable[[], int], prune: Callable[[], None]) -> None:
+    """Remove records; the compared ones, and the bytes that need not be written, count as progress."""
     compared, written = _compared_work(new), work()
     if choices.expect:
         choices.expect(lambda: compared + written)
-    _prune(new, output, choices.progress)
+    prune()
     if choices.progress:
         choices.progress(written - work())
 
@@ -75,11 +80,12 @@ def unite_files(new: NewModel, choices: BuildChoices, work: Callable[[], int]) -
     """
     for program in ml_programs(new.spec):
         _refuse_unknown_fields(program)
-    compared = _compared_work(new)
-    if choices.expect:
-        choices.expect(lambda: compared + work())
+    _with_progress(new, choices, work, lambda: _unite(new, choices.progress))
+
+
+def _unite(new: NewModel, progress: Progress | None) -> None:
     files = _files(new)
-    _find_records(files, choices.progress)
+    _find_records(files, progress)
     records = [record for file in files for record in file.records]
     offsets, _ = layout(record.size for record in records)
     for record, offset in zip(records, offsets, strict=True):
@@ -143,19 +149,41 @@ def _refuse_unknown_fields(program: Program) -> None:
 
 def _files(new: NewModel) -> list[_File]:
     """Return the weight files of a model, the original's first; for several names of a file, only the first."""
+    found = _files_of(ml_programs(new.spec), new.files, new.given)
+    new.files = {file.name: file.path for file in found}
+    return found
+
+
+def _files_of(programs: Iterable[Program], paths: Mapping[str, Path], given: Collection[str] = ()) -> list[_File]:
+    """Return the weight files of programs, at these paths, the `given` ones last."""
     files: dict[str, _File] = {}
-    for name in sorted(new.files, key=lambda name: (name in new.given, name)):
-        files.setdefault(normpath(name), _File(name, new.files[name]))
-    for index, program in enumerate(ml_programs(new.spec)):
+    for name in sorted(paths, key=lambda name: (name in given, name)):
+        files.setdefault(normpath(name), _File(name, paths[name]))
+    for index, program in enumerate(programs):
         for held in blob_values(program):
             blob = held.value.blobFileValue
             name = blob.fileName.partition("/")[2]
-            if name in new.files:
+            if name in paths:
                 file = files[normpath(name)]
                 file.programs.add(index)
                 file.values.setdefault(blob.offset, []).append(held.value)
-    new.files = {file.name: file.path for file in files.values()}
     return list(files.values())
+
+
+def refer_to_first(programs: Sequence[Program], paths: Mapping[str, Path]) -> None:
+    """Make all values of programs refer to the first of equal records in weight files at these paths.
+
+    Raise ModelError (MIL427) if a program may refer to weights in an unknown way.
+    """
+    for program in programs:
+        _refuse_unknown_fields(program)
+    files = _files_of(programs, paths)
+    for file in files:
+        file.programs = {0}  # all are compared
+    _find_records(files, None)
+    for file in files:
+        for record in file.records:
+            _place(record, file.name, record.offset)
 
 
 def _find_records(files: Iterable[_File], progress: Progress | None) -> None:

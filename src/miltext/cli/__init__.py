@@ -41,6 +41,7 @@ GROUPS = {
         "expose": "Make inner values outputs of a model.",
         "extract": "Cut out the part of a model between values.",
         "split": "Divide a model into parts, each a model.",
+        "link": "Make one model of several.",
         "convert-weights": "Convert a model from fp32 to fp16, or back.",
         "rewrite": "Replace patterns of operations by rules written in MIL.",
         "optimize": "Take out the operations that a model does not need.",

@@ -188,6 +188,7 @@ WORDS: dict[str, Source] = {
     ),
     **dict.fromkeys(("base", "ours", "theirs"), files(*MODELS)),
     "models": files(*BUILT),
+    "link models": files(*MODELS),
     "draft": files(".mil"),
     "fmt paths": files(".mil"),
     # outputs
@@ -232,7 +233,10 @@ WORDS: dict[str, Source] = {
     "words": in_model("inputs", "=", ARRAYS),
     **dict.fromkeys(("reshape words", "ranges", "shapes", "input_ranges"), in_model("inputs", "=", nothing)),
     # words that only the user knows
-    **dict.fromkeys(("rename new", "place", "weights_as", "coremlc_version", "coremlc_mil_version"), nothing),
+    **dict.fromkeys(
+        ("rename new", "split max_weights", "place", "weights_as", "coremlc_version", "coremlc_mil_version"), nothing
+    ),
+    **dict.fromkeys(("bindings", "apart", "keep", "chosen", "link ranges"), nothing),
     **dict.fromkeys(("mergedriver path", "mergedriver labels"), nothing),
 }
 """The sources of a parameter's completions, by its name, or by its verb and its name."""

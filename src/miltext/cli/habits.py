@@ -23,6 +23,7 @@ FROM_STDIN = {
     **dict.fromkeys(("check", "fmt"), ("paths",)),
     "split": ("model",),
     "find": ("paths",),
+    "link": ("models",),
     "rewrite": ("words",),
     "compare": ("old", "new"),
     "diff": ("names",),

@@ -50,7 +50,7 @@ VERBS_MEANT = {
     **dict.fromkeys(("predict", "eval", "evaluate", "exec", "execute", "interpret", "trace"), ("run",)),
     **dict.fromkeys(("cmp", "snr", "psnr", "equal", "accuracy"), ("diff", "compare")),
     "breaking": ("diff --breaking",),
-    **dict.fromkeys(("combine", "compose", "join"), ("merge",)),
+    **dict.fromkeys(("combine", "compose", "join", "concat", "chain"), ("link", "merge")),
     **dict.fromkeys(("random", "fuzz", "sample", "smith", "mutate"), ("generate",)),
     **dict.fromkeys(("setup", "install", "init"), ("git setup", "completion", "setup")),
     **dict.fromkeys(("remove", "uninstall"), ("undo", "git undo")),

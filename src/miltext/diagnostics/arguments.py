@@ -55,6 +55,11 @@ def _are_names(value: object) -> bool:
     return _is_mapping(value) and _are_strings(list(value.values()))  # type: ignore[attr-defined]
 
 
+def _are_bound(value: object) -> bool:
+    """Return whether a value has a name, or several, for each name."""
+    return _is_mapping(value) and all(isinstance(each, str) or _are_strings(each) for each in value.values())  # type: ignore[attr-defined]
+
+
 def _are_weights(value: object) -> bool:
     """Return whether a value is a folder or file of weights, files by their names, or several of both."""
     if isinstance(value, Mapping):
@@ -83,6 +88,7 @@ KINDS: dict[str, Kind] = {
     "Sequence[str]": Kind("several str", _is_sequence),
     "Mapping[str, Range]": Kind("a mapping, such as a dict, of names to sizes", _are_sizes),
     "Mapping[str, str]": Kind("a mapping, such as a dict, of names to names", _are_names),
+    "Bound": Kind("a mapping, such as a dict, of names to names", _are_bound),
     "GivenWeights": Kind("a path, or a mapping, such as a dict, of names to paths", _are_weights),
     "Named": _MAPPING,
     "Mapping[str, Any]": _MAPPING,

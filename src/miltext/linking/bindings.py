@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import Note, codes
@@ -130,10 +130,14 @@ def _unknown(part: LinkedPart, word: str, sides: Sequence[str]) -> ModelError:
     return refusal(codes.UNKNOWN_NAME, message, None, Note(has))
 
 
-def split_binding(words: str, is_end: Callable[[str], bool]) -> tuple[str, str]:
-    """Return the two sides of `A.y=B.x`; names may contain a `=`, so the sides that name models are taken."""
+def split_binding(words: str, names: Sequence[str]) -> tuple[str, str]:
+    """Return the two sides of `A.y=B.x`, of which the second is empty if there is none.
+
+    Names may contain a `=`, so that sides that begin with the names of models, or their places, are preferred.
+    """
+    known = tuple(f"{name}." for name in (*names, *map(str, range(len(names)))))
     ways = [(words[:at], words[at + 1 :]) for at, sign in enumerate(words) if sign == "="]
-    likely = [way for way in ways if all(map(is_end, way))]
+    likely = [way for way in ways if all(side.startswith(known) for side in way)]
     return (likely or ways or [(words, "")])[0]
 
 

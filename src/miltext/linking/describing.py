@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from miltext.descriptions.kinds import ProgramFeature, new_entry
 from miltext.descriptions.losses import DescriptionLoss
 from miltext.descriptions.parts import beside_kinds
-from miltext.descriptions.program_descriptions import known_version, required_version
+from miltext.descriptions.program_descriptions import DEFAULT_FUNCTION, known_version, required_version
+from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.schema.features import PREDICTIONS
 from miltext.schema.proto import FunctionDescription, ModelDescription
 from miltext.schema.proto import Model as Spec
-from miltext.schema.stamps import STAMP
+from miltext.schema.stamps import BUILD_INFO, STAMP
+from miltext.schema.walk import own_block
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from miltext.linking.bindings import Bindings
     from miltext.linking.joining import Joined
     from miltext.linking.parts import End, LinkedPart
-    from miltext.schema.proto import FeatureDescription, Program
+    from miltext.schema.proto import FeatureDescription, Function, Program
 
 
 def head_of_joined(made: Bindings, joined: Joined, losses: list[DescriptionLoss]) -> Spec:
@@ -32,6 +34,8 @@ def head_of_joined(made: Bindings, joined: Joined, losses: list[DescriptionLoss]
         entry.name = name
     _name_predictions(description, made, joined.given, losses)
     losses += _lost(made)
+    function = joined.program.functions[DEFAULT_FUNCTION]
+    losses += _lost_attributes(made.parts, joined.program, [function] * len(made.parts))
     return _head(made.parts, joined.program, description, losses)
 
 
@@ -45,6 +49,7 @@ def head_of_functions(parts: Sequence[LinkedPart], program: Program, losses: lis
         for field in PREDICTIONS:
             setattr(described, field, getattr(part.described, field))
         description.functions.add().CopyFrom(described)
+    losses += _lost_attributes(parts, program, [program.functions[part.name] for part in parts])
     return _head(parts, program, description, losses)
 
 
@@ -92,6 +97,21 @@ def _lost(made: Bindings) -> Iterator[DescriptionLoss]:
             yield DescriptionLoss(f"{message}, and the short description of the first is not kept")
 
 
+def _lost_attributes(
+    parts: Sequence[LinkedPart], program: Program, functions: Iterable[Function]
+) -> Iterator[DescriptionLoss]:
+    """Yield the attributes of models that differ in the whole, in whose function each is; stamps do not count."""
+    for part, function in zip(parts, functions, strict=True):
+        own, whole = ([each.attributes] for each in (part.built.spec.mlProgram, program))
+        for found, message in ((own, part.message), (whole, function)):
+            block = own_block(message)
+            found += [message.attributes, *([block.attributes] if block is not None else [])]
+        for before, after in zip(own, whole, strict=True):
+            for key in sorted(before):
+                if key not in (BUILD_INFO, ATTRIBUTE) and after.get(key) != before[key]:
+                    yield DescriptionLoss(f"another attribute `{key}` of `{part.name}` is not kept")
+
+
 # ---- the head
 
 
@@ -101,9 +121,15 @@ def _head(
     _take_metadata(description, parts, losses)
     unknown = [part.name for part in parts if beside_kinds(part.built.spec)]
     losses += [DescriptionLoss(f"`{name}` has fields that the schema lacks, which are not kept") for name in unknown]
-    least = max(known_version(program, description), required_version(program, description))
-    version = max([least, *(part.built.spec.specificationVersion for part in parts)])
+    version = max([known_version(program, description), *map(_stated_version, parts)])
     return Spec(specificationVersion=version, description=description)
+
+
+def _stated_version(part: LinkedPart) -> int:
+    """Return the specification version of a model if it is greater than the model needs; else 0."""
+    spec = part.built.spec
+    stated = spec.specificationVersion
+    return stated if stated > required_version(spec.mlProgram, spec.description) else 0
 
 
 def _take_metadata(description: ModelDescription, parts: Iterable[LinkedPart], losses: list[DescriptionLoss]) -> None:

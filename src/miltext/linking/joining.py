@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.descriptions.program_descriptions import DEFAULT_FUNCTION
@@ -42,12 +43,16 @@ class Renamed(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """The Program of several models, and the new names of their ends: inputs and states, and then outputs."""
+    """The Program of several models, and the new names of their ends: inputs and states, and then outputs.
+
+    `constants` is the number of constants that an earlier model has, too, and that are in the whole once.
+    """
 
     program: Program
     taken: dict[End, str]
     given: dict[End, str]
     renamed: list[Renamed]
+    constants: int
 
 
 def join(made: Bindings, outputs: Sequence[End], casts: Collection[End], opset: str, *, prune: bool) -> Joined:
@@ -77,6 +82,8 @@ class _Joining:
         }
         self._names: list[tuple[Value, str, str]] = []
         self._casts: dict[tuple[Value, str], Value] = {}
+        self._constants: dict[tuple[bytes | Value, ...], Op] = {}
+        self._shared = 0
 
     # ---- models
 
@@ -87,12 +94,12 @@ class _Joining:
         function.touch()
         self._function.clashing.update(function.clashing)
         self._names += [(value, value.name, part.name) for value in function.defined()]
-        ops = [*block]
+        ops, given = [*block], {*block.outputs}
         block.outputs = []
         for end in part.ends("input", "state"):
             if end in self._made.sources:
                 self._bind(end, is_cast=end in casts)
-        _block(self._function).append(*ops)
+        _block(self._function).append(*(op for op in ops if not self._is_there(op, given)))
         self._take_attributes(part, function, block)
 
     def _bind(self, end: End, *, is_cast: bool) -> None:
@@ -100,6 +107,19 @@ class _Joining:
         if is_cast:
             source = self._cast(source, type_of(self._made, end))
         self._values[_input(end)].replace_uses(source)
+
+    def _is_there(self, op: Op, given: set[Value]) -> bool:
+        """Return whether an earlier model has a constant under its name, which then takes its uses; an output stays."""
+        if not op.is_constant or not given.isdisjoint(op.outputs):
+            return False
+        data = hashlib.blake2b(op.message.SerializeToString(deterministic=True)).digest()
+        first = self._constants.setdefault((data, *op.operands), op)
+        if first is op:
+            return False
+        self._shared += 1
+        for value, same in zip(op.outputs, first.outputs, strict=True):
+            value.replace_uses(same)
+        return True
 
     def _value(self, end: End) -> Value:
         """Return the value of the whole that an end means; that of an output may be an input."""
@@ -120,7 +140,7 @@ class _Joining:
             name = f"{value.name}_to_{type.dtype}"
             made = cast_ops(value, name, type, f"{name}_dtype_0")
             _block(self._function).append(*made)
-            self._names += [(each, each.name, name) for op in made for each in op.outputs]
+            self._names += [(each, each.name, "") for op in made for each in op.outputs]
             self._casts[value, type.dtype] = made[-1].outputs[0]
         return self._casts[value, type.dtype]
 
@@ -163,8 +183,9 @@ class _Joining:
             [
                 Renamed(part, old, new, value not in outer)
                 for value, old, part in self._names
-                if (new := value.name) != old
+                if part and (new := value.name) != old
             ],
+            self._shared,
         )
 
     def _pruned(self, taken: Mapping[End, Value]) -> dict[End, Value]:
@@ -201,7 +222,7 @@ class _Joining:
 
     def _part_inner(self, outer: Collection[Value]) -> None:
         """Give fresh names to inner values whose names another model has, or an input or output of the whole."""
-        first: dict[str, str] = {value.name: "" for value in outer}
+        first: dict[str, str | None] = {value.name: None for value in outer}
         for value, _, part in self._names:
             if value not in outer and first.setdefault(value.name, part) != part:
                 rename(value, self._function.fresh(value.name))

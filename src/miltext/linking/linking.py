@@ -3,67 +3,52 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.building.build import OUTPUTS, work_of, write
-from miltext.building.choices import BuildChoices, Expect
+from miltext.building.build import COMPILED, OUTPUTS, PACKAGE, work_of, write
+from miltext.building.choices import BuildChoices
+from miltext.building.compiling.other_files import files_beside
 from miltext.building.new_model import NewModel, rename_files
-from miltext.building.pruning import unite_files
+from miltext.building.pruning import refer_to_first, unite_files
 from miltext.building.storing import Storing
-from miltext.containers.opening import open_model
 from miltext.containers.programs import BareProgram
 from miltext.descriptions.losses import warnings_of
-from miltext.diagnostics import codes
+from miltext.diagnostics import codes, warning
 from miltext.drafting.judging import judge
 from miltext.files.refusals import refusal
 from miltext.linking.agreement import refine, require_agreement, type_of
 from miltext.linking.bindings import bound, kept_outputs
-from miltext.linking.constants import unite_constants
 from miltext.linking.describing import head_of_functions, head_of_joined
 from miltext.linking.joining import join
 from miltext.linking.opsets import common_opset, left_out
-from miltext.linking.parts import Functions, LinkedPart, Models, read_parts
+from miltext.linking.options import LinkOptions
+from miltext.linking.parts import LinkedPart, read_parts
 from miltext.linking.report import Linked, LinkedValue, UnitedWeights
+from miltext.models.manifest import model_file
 from miltext.models.outputs import check_kept, check_target
+from miltext.schema.dtypes import packed_size
 from miltext.schema.proto import Program
 from miltext.schema.types import TensorType
 from miltext.syntax.gc_pause import gc_paused
-from miltext.syntax.keywords import option, taking
+from miltext.syntax.keywords import taking
+from miltext.syntax.names import fitting
 from miltext.syntax.recursion import with_room
+from miltext.weight_files.blob_storage import BlobFile
 from miltext.weight_files.model_weights import blob_values
 from miltext.weight_files.paths import resolve
+from miltext.weight_files.usage import used_sizes
 
 if TYPE_CHECKING:
-    from miltext.building.given_weights import GivenWeights
     from miltext.descriptions.losses import DescriptionLoss
-    from miltext.descriptions.ranges import Range
-    from miltext.files.writing import Progress
+    from miltext.diagnostics import Diagnostic
     from miltext.linking.bindings import Bindings
+    from miltext.linking.options import Models
     from miltext.linking.parts import End
     from miltext.schema.tensors import InType
-
-
-@dataclass(frozen=True, kw_only=True)
-class LinkOptions:
-    """The options of `miltext.link`, which describes them."""
-
-    bind: Mapping[str, str | Sequence[str]] | None = None
-    apart: Iterable[str] | str = ()
-    keep: Iterable[str] | str = ()
-    cast: bool = option(False, "Cast bound values whose data types differ.")
-    functions: bool = option(False, "Make each model a function of the whole, with the model's name.")
-    function: Functions = None
-    weights: GivenWeights | None = None
-    ranges: Mapping[str, Range] | None = None
-    no_loss: bool = option(False, "Refuse a loss of details in the descriptions.")
-    force: bool = option(False, "Replace OUT if it exists.")
-    check: bool = option(True, "Write it even with errors that `miltext check` finds; only drafts must be correct.")
-    progress: Progress | None = None
-    expect: Expect | None = None
 
 
 @dataclass(frozen=True)
@@ -105,7 +90,7 @@ def link(request: _LinkRequest) -> Linked:
             Program; and the errors of `miltext.build`.
 
     Example:
-        done = miltext.link(["Encoder.mlpackage", "Decoder.mlpackage"], "Whole.mlpackage")
+        done = miltext.link({"old": "Old.mlpackage", "new": "New.mlpackage"}, "Both.mlpackage", functions=True)
     """
     with gc_paused:
         return _linked(request, Path(request.output))
@@ -124,15 +109,26 @@ def _linked(request: _LinkRequest, output: Path) -> Linked:
         check=request.check,
         progress=request.progress,
         expect=request.expect,
+        prune_weights=True,
     )
+    if request.functions and (request.bind or request.cast or [*request.apart] or [*request.keep]):
+        message = "functions of one model are not bound to each other: `functions=True` has no bindings and outputs"
+        raise refusal(codes.IMPOSSIBLE_LINK, message)
     parts = read_parts(request.models, request.function, choices)
     check_target(output, request.force, [part.source for part in parts])
     linked = Linked()
     losses: list[DescriptionLoss] = []
-    linked.warnings += [each for part in parts for each in part.built.warnings]
+    linked.warnings += [each for part in parts for each in (*part.built.warnings, *_files_beside(part))]
     new = _of_functions(parts, linked, losses) if request.functions else _joined(request, parts, linked, losses)
     _write(new, parts, output, choices, linked, losses)
     return linked
+
+
+def _files_beside(part: LinkedPart) -> Iterator[Diagnostic]:
+    """Yield a warning about the further files of a package, which the whole does not have."""
+    if part.built.package is not None and (others := files_beside(part.built)):
+        message = f"other files of `{part.name}` are not kept: {', '.join(others)}"
+        yield warning(codes.FILES_NOT_KEPT, message)
 
 
 def _joined(request: _LinkRequest, parts: list[LinkedPart], linked: Linked, losses: list[DescriptionLoss]) -> NewModel:
@@ -145,9 +141,10 @@ def _joined(request: _LinkRequest, parts: list[LinkedPart], linked: Linked, loss
     casts = require_agreement(made, request.cast, opset)
     linked.values = [_value(made, end, refined, casts) for end in made.sources]
     linked.warnings += [each for part in parts for each in left_out(part)]
-    _take_files(parts)
+    linked.weights = _take_files(parts)
     joined = join(made, outputs, casts, opset, prune=bool(keep))
-    linked.inputs, linked.outputs, linked.renamed = [*joined.taken.values()], [*joined.given.values()], joined.renamed
+    linked.inputs, linked.outputs = [*joined.taken.values()], [*joined.given.values()]
+    linked.renamed, linked.constants = joined.renamed, joined.constants
     new = NewModel(head_of_joined(made, joined, losses))
     new.spec.mlProgram.CopyFrom(joined.program)
     return new
@@ -161,8 +158,11 @@ def _value(made: Bindings, end: End, refined: Mapping[End, str], casts: set[End]
 
 
 def _of_functions(parts: Sequence[LinkedPart], linked: Linked, losses: list[DescriptionLoss]) -> NewModel:
-    """Return the model whose functions are those of the models."""
-    _take_files(parts)
+    """Return the model whose functions are those of the models, under similar names that need no quotes."""
+    for part in parts:
+        others = [each.name for each in parts if each is not part]
+        part.name = fitting(part.name, others) or part.name
+    linked.weights = _take_files(parts)
     program = Program(version=max(part.built.spec.mlProgram.version for part in parts))
     for part in parts:
         own = part.built.spec.mlProgram
@@ -180,20 +180,35 @@ def _of_functions(parts: Sequence[LinkedPart], linked: Linked, losses: list[Desc
 # ---- weights and writing
 
 
-def _take_files(parts: Sequence[LinkedPart]) -> None:
-    """Make the names of weight files and of arrays different in each model. Raise WeightsError for a missing file."""
+def _take_files(parts: Sequence[LinkedPart]) -> UnitedWeights:
+    """Make the names of weight files and of arrays different in each model; values with equal records then refer to
+    one. Return the bytes of the records.
+    """
     for part in parts:
-        for failure in part.built.missing.values():
-            raise failure
-        rename_files(part.built.spec.mlProgram, {name: _own(part, name) for name in part.built.files})
+        rename_files(part.built.spec.mlProgram, {name: _file(part, name) for name in part.built.files})
         arrays = part.built.storing.arrays if part.built.storing is not None else {}
         for held in blob_values(part.built.spec.mlProgram) if arrays else ():
             blob = held.value.blobFileValue
-            blob.fileName = _own(part, blob.fileName, at_end=True) if blob.fileName in arrays else blob.fileName
+            blob.fileName = _mark(part, blob.fileName) if blob.fileName in arrays else blob.fileName
+    programs = [part.built.spec.mlProgram for part in parts]
+    before = sum(size for sizes in used_sizes(programs).values() for size in sizes.values())
+    refer_to_first(programs, _files(parts))
+    return UnitedWeights(before, before)
 
 
-def _own(part: LinkedPart, name: str, *, at_end: bool = False) -> str:
-    return f"{name}#{part.place}" if at_end else f"{part.place}/{name}"
+def _files(parts: Sequence[LinkedPart]) -> dict[str, Path]:
+    """Return the weight files of the models, by their names in the whole."""
+    return {_file(part, name): path for part in parts for name, path in part.built.files.items()}
+
+
+def _file(part: LinkedPart, name: str) -> str:
+    """Return the name in the whole, until all are one, of a weight file of a model."""
+    return f"{part.place}/{name}"
+
+
+def _mark(part: LinkedPart, mark: str) -> str:
+    """Return the mark in the whole of an array of a model, which is stored later."""
+    return f"{mark}#{part.place}"
 
 
 def _write(
@@ -206,27 +221,37 @@ def _write(
 ) -> None:
     """Write the linked model, with the weights of its parts in one file."""
     arrays: dict[str, InType] = {}
+    new.files.update(_files(parts))
     for part in parts:
-        new.files.update({_own(part, name): path for name, path in part.built.files.items()})
         own = part.built.storing.arrays if part.built.storing is not None else {}
-        arrays.update({_own(part, mark, at_end=True): array for mark, array in own.items()})
+        arrays.update({_mark(part, mark): array for mark, array in own.items()})
     new.linked = [part.source for part in parts]
     linked.warnings += warnings_of(losses, refused=choices.no_loss)
-    before = sum(path.stat().st_size for part in parts for path in {*part.built.files.values()})
-    before += sum(array.size for array in arrays.values())
+    _require_files(new, parts)
+    if arrays:
+        new.storing = Storing(new.spec.mlProgram, arrays, None, new.spec.specificationVersion)
+        check_kept(output, [*new.storing.sources])
     unite_files(new, choices, partial(work_of, new, output))
-    linked.renamed = unite_constants(new.spec.mlProgram, linked.renamed)
-    new.storing = Storing(new.spec.mlProgram, arrays, None, new.spec.specificationVersion)
-    check_kept(output, [*new.storing.sources])
     whole = BareProgram("pb", new.spec.mlProgram, str(output), None)
     linked.warnings += judge(new, whole, output, choices)
     linked.warnings += write(new, whole, output, choices)
-    linked.weights = UnitedWeights(before, _written_bytes(new, output))
+    linked.weights = UnitedWeights(linked.weights.before, _written_bytes(new, output))
+
+
+def _require_files(new: NewModel, parts: Sequence[LinkedPart]) -> None:
+    """Raise WeightsError for a missing weight file of a model that the whole uses."""
+    missing = {name: failure for part in parts for name, failure in part.built.missing.items()}
+    for held in blob_values(new.spec.mlProgram) if missing else ():
+        if held.value.blobFileValue.fileName in missing:
+            raise missing[held.value.blobFileValue.fileName]
 
 
 def _written_bytes(new: NewModel, output: Path) -> int:
-    """Return the size of the written weight files."""
-    folder = open_model(output).model_path
-    assert folder is not None
-    names = {held.value.blobFileValue.fileName for held in blob_values(new.spec.mlProgram)}
-    return sum(resolve(name, folder).stat().st_size for name in names)
+    """Return the bytes of the records in the one written weight file; 0 without one."""
+    held = next(blob_values(new.spec.mlProgram), None)
+    if held is None:
+        return 0
+    ending = output.suffix.lower()
+    folder = model_file(output).parent if ending == PACKAGE else output if ending == COMPILED else output.parent
+    with BlobFile(resolve(held.value.blobFileValue.fileName, folder)) as file:
+        return sum(packed_size(blob.count, blob.dtype.bits) for blob in file)

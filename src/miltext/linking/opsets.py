@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def opset_of_part(part: LinkedPart) -> str:
     """Return the opset of the block of a model's function."""
-    opset = own_opset(part.message.opset, part.message.block_specializations)
+    opset = own_opset(part.message.opset, blocks_of(part.message))
     assert opset is not None  # or the model would have been refused
     return opset
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from miltext.building.build import assemble
 from miltext.building.choices import BuildChoices
@@ -27,8 +27,11 @@ from miltext.schema.walk import own_block
 if TYPE_CHECKING:
     from miltext.building.new_model import NewModel
     from miltext.descriptions.ranges import Range
+    from miltext.linking.options import Models
     from miltext.schema.function_io import Types
     from miltext.schema.proto import FeatureDescription, Function, FunctionDescription, ModelDescription
+
+Given = TypeVar("Given", bound=Source)
 
 UNNAMED = "model"
 """The name of a source without a file."""
@@ -88,14 +91,7 @@ class LinkedPart:
         self.sides = interface(self.message).sides
 
 
-Models = Mapping[str, Source] | Iterable[Source]
-"""The models to link, by name or not."""
-
-Functions = str | Mapping[str, str] | None
-"""The function of every model, or of some models by their names."""
-
-
-def read_parts(models: Models, functions: Functions, choices: BuildChoices) -> list[LinkedPart]:
+def read_parts(models: Models, functions: str | Mapping[str, str] | None, choices: BuildChoices) -> list[LinkedPart]:
     """Return the models to link. A draft is completed.
 
     Raise ModelError: MIL254 and MIL257 for a model that is no ML Program, MIL430 for an unknown function, MIL485 for no
@@ -123,13 +119,25 @@ def _named(models: Models) -> dict[str, Source]:
     """Return the models by their names, which are different."""
     if isinstance(models, Mapping):
         return dict(models)
-    if isinstance(models, str | os.PathLike | Model):
+    if isinstance(models, str | os.PathLike | Model) or not isinstance(models, Iterable):
         raise TypeError("`models` of link() is several models, or a mapping, such as a dict, of names to models")
-    found: dict[str, Source] = {}
-    for each in models:
-        stem = _stem(each)
+    return named_models([("", each) for each in models])
+
+
+def named_models(models: Iterable[tuple[str, Given]]) -> dict[str, Given]:
+    """Return models by name; one without a name gets that of its file, with a number if another model has it.
+
+    Raise ModelError (MIL485) for two models of one given name.
+    """
+    models = [*models]
+    given = [name for name, _ in models if name]
+    if twice := next((name for name in given if given.count(name) > 1), None):
+        raise refusal(codes.IMPOSSIBLE_LINK, f"two models are named `{twice}`")
+    found: dict[str, Given] = {}
+    for name, each in models:
+        stem = name or _stem(each)
         names = chain([stem], (f"{stem}_{number}" for number in count(2)))
-        found[next(name for name in names if name not in found)] = each
+        found[next(way for way in names if way == name or way not in {*found, *given})] = each
     return found
 
 
@@ -141,7 +149,7 @@ def _stem(source: Source) -> str:
     return UNNAMED
 
 
-def _chosen(functions: Functions, names: list[str]) -> dict[str, str]:
+def _chosen(functions: str | Mapping[str, str] | None, names: list[str]) -> dict[str, str]:
     """Return the chosen functions by the names of models. Raise ModelError (MIL430) for an unknown model."""
     if not isinstance(functions, Mapping):
         return {} if functions is None else dict.fromkeys(names, functions)

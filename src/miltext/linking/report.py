@@ -37,7 +37,7 @@ class LinkedValue(NamedTuple):
 
 
 class UnitedWeights(NamedTuple):
-    """The bytes of weights in the files of all models, and in the one file of the whole."""
+    """The bytes of the records that the models use in weight files, and of those in the one file of the whole."""
 
     before: int
     after: int
@@ -51,12 +51,15 @@ NO_WEIGHTS = UnitedWeights(0, 0)
 class Linked:
     """The result of `miltext.link`: the bound inputs, the names of inputs and outputs, renamed values, the functions of
     a model of several, the bytes of weights, and the warnings.
+
+    `constants` is the number of constants that an earlier model has, too.
     """
 
     values: list[LinkedValue] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
     renamed: list[Renamed] = field(default_factory=list)
+    constants: int = 0
     functions: list[str] = field(default_factory=list)
     weights: UnitedWeights = NO_WEIGHTS
     warnings: list[Diagnostic] = field(default_factory=list)
@@ -75,7 +78,9 @@ class Linked:
                 yield f"{each.part}.{each.old} is `{each.new}` in the whole"
         inner = Counter(each.part for each in self.renamed if each.is_inner)
         for name, count in inner.items():
-            yield f"{tally(count, 'inner value')} of {name} got other names"
+            yield f"renamed: {tally(count, 'inner value')} of {name}"
+        if self.constants:
+            yield f"shared: {tally(self.constants, 'constant')}"
         if self.functions:
             yield f"functions: {', '.join(self.functions)} (the default is {self.functions[0]})"
         else:
@@ -90,6 +95,7 @@ class Linked:
             "inputs": self.inputs,
             "outputs": self.outputs,
             "renamed": [each._asdict() for each in self.renamed],
+            "constants": self.constants,
             "functions": self.functions,
             "weights": self.weights._asdict(),
         }

@@ -368,7 +368,7 @@ IMPOSSIBLE_LINK = code(
     "MIL485",
     "models that cannot be linked",
     ERROR,
-    "bind each input once, to a value that does not depend on it; the message shows the ends",
+    "bind each input once, to a value that does not depend on it, and link models that fit; the message shows the ends",
 )
 TEST_FAILS_ON_MODEL = code(
     "MIL486",
