@@ -190,7 +190,9 @@ def _copied(reading: FileIO, start: int, writing: BufferedWriter, place: int, si
     """Copy at most so many bytes, and return their number."""
     if hasattr(os, "copy_file_range"):
         try:
-            return os.copy_file_range(reading.fileno(), writing.fileno(), size, start, place)
+            count = os.copy_file_range(reading.fileno(), writing.fileno(), size, start, place)
+            os.posix_fadvise(writing.fileno(), place, count, os.POSIX_FADV_DONTNEED)  # the disk begins, too
+            return count
         except OSError as failure:
             if failure.errno not in _NOT_BY_SYSTEM:
                 raise
