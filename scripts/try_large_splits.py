@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 
 import click
 
@@ -37,17 +38,22 @@ SIDE = 5792
 @click.option("--size", type=float, default=4.0, help="Gigabytes of weights.  [4]")
 @click.option("--parts", type=int, default=8, help="Parts.  [8]")
 @click.option("--folder", type=click.Path(path_type=Path), help="A folder on the disk to measure.")
-def main(size: float, parts: int, folder: Path | None) -> None:
+@click.option("--turns", type=int, default=5, help="Measurements of each.  [5]")
+def main(size: float, parts: int, folder: Path | None, turns: int) -> None:
     """Print the memory and the times."""
     with tempfile.TemporaryDirectory(dir=folder) as there:
         model = made(Path(there), max(parts, round(size * 1e9 / BLOCK)))
         bytes_ = sum(path.stat().st_size for path in model.rglob("*") if path.is_file())
         print(f"{bytes_ / 1e9:.2f} GB in {model.name}", flush=True)
-        for turn in range(2):
+        times = []
+        for turn in range(turns):
             copied = _copied(model, Path(there, f"copy{turn}"))
             divided, resident = _divided(model, Path(there, f"parts{turn}"), parts)
+            times.append((copied, divided))
             print(f"cp -r and sync: {copied:.1f} s; split --parts {parts} and sync: {divided:.1f} s, ", end="")
             print(f"{divided / copied:.2f} times; {resident / 1e6:.0f} MB resident", flush=True)
+        copied, divided = (median(column) for column in zip(*times, strict=True))
+        print(f"medians: {copied:.1f} s and {divided:.1f} s, {divided / copied:.2f} times")
 
 
 def made(folder: Path, count: int) -> Path:

@@ -137,7 +137,7 @@ def test_a_list_is_no_boundary() -> None:
     source = text(statements, "o")
     for how in ({"at": "m"}, {"parts": 2}):
         with pytest.raises(ModelError, match=r"`m` is list<.*, which cannot be an input of a model"):
-            miltext.split(source, **how)  # type: ignore[arg-type]
+            miltext.split(source, **how)
 
 
 def test_open_sizes_cross_with_a_range(tmp_path: Path) -> None:

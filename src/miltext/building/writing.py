@@ -30,7 +30,7 @@ from miltext.models.manifest import (
 )
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.wire import wire_of
-from miltext.weight_files.blob_storage import BlobFile, BlobWriter, pieces_at
+from miltext.weight_files.blob_storage import BlobFile, BlobWriter
 from miltext.weight_files.known_records import KnownRecords, records_of
 from miltext.weight_files.paths import MODEL_PATH
 
@@ -186,8 +186,7 @@ def _copy_records(records: Iterable[WeightRecord], writer: BlobWriter) -> KnownR
     """Write records to the new file, and return them by their offsets there."""
     known = KnownRecords[int]()
     for record in records:
-        pieces = pieces_at(record.path, record.start, record.size)
-        offset = writer.add_pieces(record.dtype, record.elements, pieces)
+        offset = writer.add_stored(record.dtype, record.elements, record.path, record.start)
         assert offset == record.offset
         known.add(offset, record.dtype, record.elements, record.path, record.start)
     return known

@@ -14,6 +14,12 @@ from miltext.files.staging import Staging
 PIECE = 1 << 20
 """The number of bytes copied at once."""
 
+_BLOCK = 8 * PIECE
+"""The bytes that the system copies at once."""
+
+_NOT_BY_SYSTEM = (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM)
+"""The errors of copy_file_range(2) between files that the system does not copy itself, such as of two file systems."""
+
 MODEL_FOLDERS = (".mlpackage", ".mlmodelc")
 """The endings of models in folders."""
 
@@ -157,6 +163,42 @@ def copy_pieces(reading: FileIO, writing: FileIO | BufferedWriter, progress: Pro
         if not size:
             break
     writing.truncate()
+
+
+def copy_range(
+    reading: FileIO, start: int, writing: BufferedWriter, place: int, size: int, progress: Progress | None = None
+) -> int:
+    """Copy a range of a file to a place of another; holes stay holes. Return the bytes, fewer if the file ends before.
+
+    The system copies, where it can, so that no byte passes through the process. Raise OSError.
+    """
+    writing.flush()
+    done = 0
+    while done < size:
+        reading.seek(start + done)
+        count = min(max(_skip_hole(reading), 0), size - done)
+        count = count or _copied(reading, start + done, writing, place + done, min(_BLOCK, size - done))
+        if not count:
+            break
+        done += count
+        if progress:
+            progress(count)
+    return done
+
+
+def _copied(reading: FileIO, start: int, writing: BufferedWriter, place: int, size: int) -> int:
+    """Copy at most so many bytes, and return their number."""
+    if hasattr(os, "copy_file_range"):
+        try:
+            count = os.copy_file_range(reading.fileno(), writing.fileno(), size, start, place)
+            os.posix_fadvise(writing.fileno(), place, count, os.POSIX_FADV_DONTNEED)  # the disk begins, too
+            return count
+        except OSError as failure:
+            if failure.errno not in _NOT_BY_SYSTEM:
+                raise
+    reading.seek(start)
+    writing.seek(place)
+    return writing.write(reading.read(min(size, PIECE)))
 
 
 def _skip_hole(file: FileIO) -> int:

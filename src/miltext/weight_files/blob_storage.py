@@ -23,8 +23,8 @@ from miltext.diagnostics import codes
 from miltext.files.contents import LFS_POINTER
 from miltext.files.refusals import refusal
 from miltext.files.staging import Staging
-from miltext.files.writing import Progress, copy_pieces
-from miltext.schema.dtypes import BY_BLOB, DType
+from miltext.files.writing import Progress, copy_pieces, copy_range
+from miltext.schema.dtypes import BY_BLOB, DType, packed_size
 from miltext.schema.tensors import CHUNK, Tensor, views_of
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ metadata.
 
 SENTINEL = 0xDEADBEEF
 VERSION = 2
+SHORTER = "the file became shorter while it was read"
+
 _ZEROS = bytes(CHUNK)
 
 _HEADER = struct.Struct("<II56x")  # count, version
@@ -370,7 +372,6 @@ class BlobWriter:
 
         `packing.pack` defines the arrays that a type accepts.
         """
-        from miltext.schema.dtypes import packed_size
         from miltext.schema.packing import PackingError, pack, pieces_in_order
 
         size = packed_size(array.size, dtype.bits)
@@ -385,6 +386,18 @@ class BlobWriter:
         size = -(-count * dtype.bits // 8)
         return self._record(dtype, size, size * 8 - count * dtype.bits, pieces)
 
+    def add_stored(self, dtype: DType, count: int, path: Path, start: int) -> int:
+        """Append the packed bytes of a number of elements, which are in a file at a place, and return the offset.
+
+        Raise WeightsError (MIL306) if they are gone.
+        """
+        size = packed_size(count, dtype.bits)
+        offset = self._begin(dtype, size, size * 8 - count * dtype.bits)
+        with open(path, "rb", buffering=0) as reading:
+            if copy_range(reading, start, self._file, offset + ALIGNMENT, size, self._progress) < size:
+                raise refusal(codes.INVALID_RECORD, SHORTER, path)
+        return self._finish(offset, size)
+
     def add_packed(self, dtype: DType, data: bytes | bytearray | memoryview, padding_bits: int = 0) -> int:
         """Append bytes unchanged, the last `padding_bits` (0 to 7) of them unused; return the offset."""
         view = memoryview(data).cast("B")
@@ -393,9 +406,20 @@ class BlobWriter:
 
     def copy(self, blob: Blob) -> int:
         """Append a record of another file, byte for byte, and return its offset here."""
-        return self.add_pieces(blob.dtype, blob.count, blob.pieces())
+        return self.add_stored(blob.dtype, blob.count, blob.path, blob.start)
 
     def _record(self, dtype: DType, size: int, padding: int, pieces: Iterable[bytes | memoryview]) -> int:
+        offset = self._begin(dtype, size, padding)
+        for piece in pieces:
+            if piece == _ZEROS:
+                self._file.seek(CHUNK, os.SEEK_CUR)  # this leaves a hole
+            else:
+                self._file.write(piece)
+            self.advance(len(piece))
+        return self._finish(offset, size)
+
+    def _begin(self, dtype: DType, size: int, padding: int) -> int:
+        """Write the head of a record, whose data follow, and return its offset."""
         if dtype.blob is None:
             raise refusal(codes.UNSTORABLE_VALUE, f"a weight file cannot hold {dtype.name}", self.path)
         if not _whole(dtype, size, padding):
@@ -409,12 +433,10 @@ class BlobWriter:
         self._file.seek(self._end)
         self._file.write(bytes(offset - self._end))
         self._file.write(_RECORD.pack(SENTINEL, dtype.blob, size, offset + ALIGNMENT, padding))
-        for piece in pieces:
-            if piece == _ZEROS:
-                self._file.seek(CHUNK, os.SEEK_CUR)  # this leaves a hole
-            else:
-                self._file.write(piece)
-            self.advance(len(piece))
+        return offset
+
+    def _finish(self, offset: int, size: int) -> int:
+        """Complete a record with all of its data, and return its offset."""
         self._is_littered = False
         self._end = offset + ALIGNMENT + size
         self._count += 1
@@ -428,7 +450,7 @@ def pieces_at(path: Path, start: int, size: int, most: int = CHUNK) -> Iterator[
         for done in range(0, size, most):
             piece = file.read(min(most, size - done))
             if len(piece) < min(most, size - done):
-                raise refusal(codes.INVALID_RECORD, "the file became shorter while it was read", path)
+                raise refusal(codes.INVALID_RECORD, SHORTER, path)
             yield piece
 
 
