@@ -16,7 +16,7 @@ from miltext.batches.executing import Lost, Workers, given_workers, own_workers,
 from miltext.cli.captured import Captured
 from miltext.cli.checked_paths import inputs, rules_of
 from miltext.cli.many_models import ManyModels, ManyOptions, outcomes
-from miltext.cli.one_model import HABITS, Call, command_of
+from miltext.cli.one_model import HABITS, VerbCall, command_of
 from miltext.cli.shown_outcomes import diagnostic_of, record_of
 from miltext.cli.streams import FAILED, SETUP, WRONG
 from miltext.diagnostics import Diagnostic, MiltextError, ModelError, codes, error
@@ -24,7 +24,7 @@ from miltext.diagnostics.arguments import checked
 
 if TYPE_CHECKING:
     from miltext.batches.named_models import Input
-    from miltext.cli.one_model import Outcome
+    from miltext.cli.one_model import VerbOutcome
     from miltext.diagnostics.dynamic import Json
 
 HERE = (ProcessPoolExecutor, ThreadPoolExecutor)
@@ -53,7 +53,7 @@ def many(
     jobs: int = 1,
     cache: str | os.PathLike[str] | None = None,
 ) -> Iterator[ManyResult]:
-    """Call a verb for each of many models, and yield the results as they come.
+    """VerbCall a verb for each of many models, and yield the results as they come.
 
     An error in a model is its result, and does not end the run. If a process ends in the middle of its work, the models
     that it or its executor was to read are tried again, each alone in a new process; the one that ends that process,
@@ -109,7 +109,7 @@ def _workers(executor: Executor | None, jobs: int, models: int) -> Workers | Non
     return None if jobs == 1 else own_workers(jobs, models)
 
 
-def _asked(verb: str, names: Sequence[str], options: list[str]) -> tuple[Call, list[Input]]:
+def _asked(verb: str, names: Sequence[str], options: list[str]) -> tuple[VerbCall, list[Input]]:
     """Return the call of a verb with options, and the models."""
     from miltext.cli import VERBS
 
@@ -123,14 +123,14 @@ def _asked(verb: str, names: Sequence[str], options: list[str]) -> tuple[Call, l
         raise ValueError(f"options of {verb}: {failure.format_message()}") from None
 
 
-def _call_of(command: ManyModels, context: click.Context, names: Sequence[str]) -> tuple[Call, list[Input]]:
+def _call_of(command: ManyModels, context: click.Context, names: Sequence[str]) -> tuple[VerbCall, list[Input]]:
     params = {name: value for name, value in context.params.items() if name not in ManyOptions._fields}
     if params.pop("paths"):
         raise ValueError("`options` contains a path: paths are an argument of their own")
     command.manner.refuse(params)
     habits = {name: context.meta[name] for name in HABITS if name in context.meta}
     models = inputs_of(lambda: command.manner.expand(names, params, True))
-    return Call(context.info_name or "", command.manner.argument, params, habits, True, (False, False)), models
+    return VerbCall(context.info_name or "", command.manner.argument, params, habits, True, (False, False)), models
 
 
 def inputs_of(expand: Callable[[], list[Input]]) -> list[Input]:
@@ -145,7 +145,7 @@ def inputs_of(expand: Callable[[], list[Input]]) -> list[Input]:
             raise ModelError([error(codes.UNREADABLE_FILE, message)]) from None
 
 
-def _result(name: str, found: Outcome) -> ManyResult:
+def _result(name: str, found: VerbOutcome) -> ManyResult:
     record = record_of(found)
     return ManyResult(name, found.status, record, diagnostic_of(found) if record is None else None)
 
@@ -170,8 +170,6 @@ def _answer(function: Callable[[str], object], name: str) -> ManyResult:
         return ManyResult(name, FAILED if first.code in SETUP else WRONG, None, first)
     except OSError as failure:
         return _refused(name, f"{failure.filename or name}: {failure.strerror or failure}")
-    except Exception as failure:  # noqa: BLE001  # the other models still have results
-        return _refused(name, f"{name}: {type(failure).__name__}: {failure}")
 
 
 def _refused(name: str, message: str) -> ManyResult:
