@@ -220,26 +220,35 @@ def outcomes(
 
     Results of a cache come first. Standard input is read here, and never kept.
     """
-    from miltext.batches.executing import Lost, results
-    from miltext.cli.one_model import VerbOutcome, failed, outcome
+    from miltext.cli.one_model import VerbOutcome, outcome
 
     left: list[int] = []
-    for index, item in enumerate(models):
-        if item.name == "-":
-            yield index, outcome(call._replace(is_recorded=False, folder=None), item)
-        elif cache is not None and (hit := cache.get(call.work(item))) is not None:
-            yield index, VerbOutcome(**hit.result)
-        else:
-            left.append(index)
-    for place, found in results(partial(outcome, call), [models[index] for index in left], workers):
-        item = models[left[place]]
+    try:
+        for index, item in enumerate(models):
+            if item.name == "-":
+                yield index, outcome(call._replace(is_recorded=False, folder=None), item)
+            elif cache is not None and (hit := cache.get(call.work(item))) is not None:
+                yield index, VerbOutcome(**hit.result)
+            else:
+                left.append(index)
+        for place, found in _worked(call, [models[index] for index in left], workers):
+            if cache is not None and found.reads is not None:
+                cache.put(call.work(models[left[place]]), found.reads, found.to_json())
+            yield left[place], found
+    finally:
+        if cache is not None:
+            cache.close()
+
+
+def _worked(call: VerbCall, models: Sequence[Input], workers: Workers | None) -> Iterator[tuple[int, VerbOutcome]]:
+    """Yield the results of workers."""
+    from miltext.batches.executing import Lost, results
+    from miltext.cli.one_model import failed, outcome
+
+    for index, found in results(partial(outcome, call), models, workers):
         if isinstance(found, Lost):
-            found = failed(f"{item.name}: not finished: {found.reason}")
-        if cache is not None and found.reads is not None:
-            cache.put(call.work(item), found.reads, found.to_json())
-        yield left[place], found
-    if cache is not None:
-        cache.close()
+            found = failed(f"{models[index].name}: not finished: {found.reason}")
+        yield index, found
 
 
 def _listed(name: str) -> list[str]:
