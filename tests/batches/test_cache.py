@@ -171,7 +171,6 @@ def test_the_results_that_were_not_used_for_the_longest_time_go_first(
 
 def test_a_folder_that_cannot_be_written_only_has_a_problem(tmp_path: Path, model: Path) -> None:
     cache = ResultCache(tmp_path / "cache")
-    (tmp_path / "cache").rmdir()
     (tmp_path / "cache").write_bytes(b"")
     for number in range(3):
         cache.put(["work", number], reads_of(model), RESULT)
@@ -182,7 +181,7 @@ def test_a_folder_that_cannot_be_written_only_has_a_problem(tmp_path: Path, mode
 
 def test_a_file_in_place_of_the_folder_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "cache").write_bytes(b"")
-    with pytest.raises(FileExistsError):
+    with pytest.raises(NotADirectoryError):
         ResultCache(tmp_path / "cache")
 
 

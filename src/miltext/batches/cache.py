@@ -7,6 +7,7 @@ path and work, the last one.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -52,8 +53,9 @@ class ResultCache:
     """The results in a folder, which may be that of other processes and versions at the same time."""
 
     def __init__(self, folder: Path) -> None:
-        """Open a folder, or make it. Raise OSError for a folder that cannot be made."""
-        folder.mkdir(parents=True, exist_ok=True)
+        """Open a folder, which is made for the first entry. Raise OSError for a path that is no folder."""
+        if os.path.lexists(folder) and not folder.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
         self._folder = folder
         self._waiting: dict[Path, bytes] = {}
         self._has_written = False
@@ -121,6 +123,7 @@ class ResultCache:
             marks = {} if self._has_written else {".gitignore": b"*\n", TAG: _TAG_TEXT}
             self._has_written = True
             there = {self._folder / name: text for name, text in marks.items()}
+            self._folder.mkdir(parents=True, exist_ok=True)
             with Staging(replace=True) as staging:
                 for file, text in (there | self._waiting).items():
                     if file not in there or not os.path.lexists(file):

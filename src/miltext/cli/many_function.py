@@ -53,7 +53,7 @@ def many(
     jobs: int = 1,
     cache: str | os.PathLike[str] | None = None,
 ) -> Iterator[ManyResult]:
-    """VerbCall a verb for each of many models, and yield the results as they come.
+    """Call a verb for each of many models, and yield the results as they come.
 
     An error in a model is its result, and does not end the run. If a process ends in the middle of its work, the models
     that it or its executor was to read are tried again, each alone in a new process; the one that ends that process,
@@ -73,6 +73,7 @@ def many(
 
     Raises:
         ModelError: A folder contains no model, or options name a file that does not exist.
+        OSError: The cache is no folder.
         ValueError: The verb takes one model, or has no such options.
 
     Example:
@@ -81,6 +82,10 @@ def many(
     names = _names(paths)
     if executor is not None and not hasattr(executor, "submit"):
         raise TypeError(f"`executor` of many() is an Executor or None, not {type(executor).__name__}")
+    if jobs < 0:
+        raise ValueError(f"`jobs` of many() is 0 or more, not {jobs}")
+    if cache is not None and not os.fspath(cache):
+        raise ValueError("`cache` of many() is empty: name a folder")
     if executor is not None and jobs != 1:
         raise ValueError("`jobs` is for processes of this machine: leave out `jobs` or `executor`")
     if callable(verb):
@@ -100,7 +105,11 @@ def many(
 def _names(paths: object) -> list[str]:
     if isinstance(paths, str | bytes | os.PathLike) or not isinstance(paths, Iterable):
         raise TypeError(f"`paths` of many() is several paths, not {type(paths).__name__}")
-    return [os.fspath(each) for each in paths]
+    names = [*paths]
+    for each in names:
+        if not isinstance(each, str | os.PathLike):
+            raise TypeError(f"`paths` of many() is several paths, and contains {type(each).__name__}")
+    return [os.fspath(each) for each in names]
 
 
 def _workers(executor: Executor | None, jobs: int, models: int) -> Workers | None:
@@ -109,11 +118,11 @@ def _workers(executor: Executor | None, jobs: int, models: int) -> Workers | Non
     return None if jobs == 1 else own_workers(jobs, models)
 
 
-def _asked(verb: str, names: Sequence[str], options: list[str]) -> tuple[VerbCall, list[Input]]:
+def _asked(verb: object, names: Sequence[str], options: list[str]) -> tuple[VerbCall, list[Input]]:
     """Return the call of a verb with options, and the models."""
     from miltext.cli import VERBS
 
-    command = command_of(verb) if verb in VERBS else None
+    command = command_of(verb) if isinstance(verb, str) and verb in VERBS else None
     if not isinstance(command, ManyModels):
         raise ValueError(f"{verb!r} is not a verb on many models: see help(miltext.many)")
     try:

@@ -113,7 +113,7 @@ class ManyModels(click.Command):
             option(self)
 
     def invoke(self, ctx: click.Context) -> Chosen:
-        """VerbCall the verb for one model, or for each of several."""
+        """Call the verb for one model, or for each of several."""
         options = ManyOptions(**{name: ctx.params.pop(name) for name in ManyOptions._fields})
         if any(each is not None for each in options) or self._names_several(ctx.params["paths"]):
             sys.exit(_ManyRun(self, ctx, options).status())
@@ -170,7 +170,7 @@ class _ManyRun:
         return [*paths, *listed]
 
     def status(self) -> int:
-        """VerbCall the verb for each model, show the results, and return the worst status."""
+        """Call the verb for each model, show the results, and return the worst status."""
         from miltext.batches.cache import ResultCache
 
         folder = self._options.cache

@@ -141,7 +141,7 @@ def _called(call: VerbCall, item: Input) -> VerbOutcome:
 
 
 def _status(context: click.Context, command: click.Command, item: Input) -> int:
-    """VerbCall the verb, and return its exit status. A signal ends more than the verb."""
+    """Call the verb, and return its exit status. A signal ends more than the verb."""
     assert command.callback is not None
     try:
         with report_failures(), _passing_over(item):
