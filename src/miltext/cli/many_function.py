@@ -126,7 +126,7 @@ def _asked(verb: object, names: Sequence[str], options: list[str]) -> tuple[Verb
     if not isinstance(command, ManyModels):
         raise ValueError(f"{verb!r} is not a verb on many models: see help(miltext.many)")
     try:
-        with command.make_context(verb, [*options, "--json"], resilient_parsing=False) as context:
+        with command.make_context(str(verb), [*options, "--json"], resilient_parsing=False) as context:
             return _call_of(command, context, names)
     except click.UsageError as failure:
         raise ValueError(f"options of {verb}: {failure.format_message()}") from None
