@@ -46,6 +46,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "infer_types": {"program": TEXT},
     "lark_parser": {},
     "load": {"path": ...},
+    "many": {"verb": "info", "paths": []},
     "merge_texts": {"base": TEXT, "ours": TEXT, "theirs": TEXT},
     "open_model": {"path": ...},
     "operations": {},

@@ -8,6 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -46,6 +47,12 @@ def folder(tmp_path: Path, model: Path) -> Path:
     return tmp_path / "kept" / "cache"
 
 
+def put(folder: Path, work: list[Any], reads: Reads, result: Record) -> None:
+    cache = ResultCache(folder)
+    cache.put(work, reads, result)
+    cache.close()
+
+
 def entries(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if len(path.name) == 64)
 
@@ -59,7 +66,7 @@ def test_the_folder_is_marked_as_a_cache(folder: Path) -> None:
     assert (folder / ".gitignore").read_text() == "*\n"
     assert (folder / TAG).read_text().startswith("Signature: 8a477f597d28d172789f06886806bc55\n")
     (folder / ".gitignore").write_text("mine\n")
-    ResultCache(folder).put(["other"], Reads(1, [], []), RESULT)
+    put(folder, ["other"], Reads(1, [], []), RESULT)
     assert (folder / ".gitignore").read_text() == "mine\n"
 
 
@@ -73,7 +80,7 @@ def test_other_work_has_no_result(folder: Path, monkeypatch: pytest.MonkeyPatch)
 def test_two_versions_share_a_folder(folder: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as other:
         other.setattr(caches, "versions", lambda: {"miltext": "0.0.1"})
-        ResultCache(folder).put(WORK, reads_of(model), {"status": 0})
+        put(folder, WORK, reads_of(model), {"status": 0})
         assert ResultCache(folder).get(WORK) == Hit({"status": 0})
     assert ResultCache(folder).get(WORK) == Hit(RESULT)
 
@@ -100,7 +107,7 @@ def test_a_changed_model_has_no_result_and_then_another(folder: Path, model: Pat
     model.write_text("texts", encoding="utf-8")
     cache = ResultCache(folder)
     assert cache.get(WORK) is None
-    cache.put(WORK, reads_of(model), {"status": 0})
+    put(folder, WORK, reads_of(model), {"status": 0})
     assert cache.get(WORK) == Hit({"status": 0})
     assert len(entries(folder)) == 1
 
@@ -134,6 +141,13 @@ def test_many_processes_write_at_once(folder: Path, model: Path) -> None:
     assert {path.name for path in folder.iterdir()} == {".gitignore", TAG, *(path.name for path in entries(folder))}
 
 
+def test_entries_are_written_before_the_end(tmp_path: Path, model: Path) -> None:
+    cache, reads = ResultCache(tmp_path / "cache"), reads_of(model)
+    for number in range(caches.TOGETHER):
+        cache.put(["work", number], reads, RESULT)
+    assert len(entries(tmp_path / "cache")) == caches.TOGETHER
+
+
 def test_the_results_that_were_not_used_for_the_longest_time_go_first(
     folder: Path, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,9 +156,11 @@ def test_the_results_that_were_not_used_for_the_longest_time_go_first(
     size = oldest.stat().st_size
     for number in range(9):
         cache.put(["work", number], reads, RESULT)
+    cache.close()
     for path in entries(folder):
         os.utime(path, (5, 5))
     assert cache.get(["work", 3]) == Hit(RESULT)
+    cache.put(WORK, reads, RESULT)
     monkeypatch.setattr(caches, "MOST", 5 * size)
     (folder / "notes.txt").write_bytes(bytes(10 * size))
     cache.close()
@@ -155,18 +171,17 @@ def test_the_results_that_were_not_used_for_the_longest_time_go_first(
 
 def test_a_folder_that_cannot_be_written_only_has_a_problem(tmp_path: Path, model: Path) -> None:
     cache = ResultCache(tmp_path / "cache")
-    (tmp_path / "cache").rmdir()
     (tmp_path / "cache").write_bytes(b"")
     for number in range(3):
         cache.put(["work", number], reads_of(model), RESULT)
+        cache.close()
     assert isinstance(cache.problem, NotADirectoryError | FileNotFoundError | FileExistsError)
     assert cache.get(["work", 0]) is None
-    cache.close()
 
 
 def test_a_file_in_place_of_the_folder_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "cache").write_bytes(b"")
-    with pytest.raises(FileExistsError):
+    with pytest.raises(NotADirectoryError):
         ResultCache(tmp_path / "cache")
 
 
@@ -174,7 +189,9 @@ def test_a_touched_model_is_compared_once(folder: Path, model: Path) -> None:
     (entry,) = entries(folder)
     os.utime(model, (2, 2))
     before = entry.read_bytes()
-    assert ResultCache(folder).get(WORK) == Hit(RESULT)
+    cache = ResultCache(folder)
+    assert cache.get(WORK) == Hit(RESULT)
+    cache.close()
     after = entry.read_bytes()
     assert after != before
     time.sleep(0.01)

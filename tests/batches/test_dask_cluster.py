@@ -124,14 +124,14 @@ def test_a_model_that_ends_each_worker_is_one_failed_result(client: Any, zoo: Pa
 
 
 def test_a_worker_with_another_version_has_no_results(zoo: Path) -> None:
-    call = one_model.Call("info", "model", {"nested": None}, {}, True, (False, False), version="0.0.1")
+    call = one_model.VerbCall("info", "model", {"nested": None}, {}, True, (False, False), version="0.0.1")
     found = one_model.outcome(call, Input("c.mil", found=False))
     assert (found.status, found.out) == (2, "")
     assert "install one version everywhere" in found.err
 
 
 def test_a_worker_without_the_folder_has_no_results(zoo: Path) -> None:
-    call = one_model.Call("info", "model", {"nested": None}, {}, True, (False, False), folder=str(zoo / "gone"))
+    call = one_model.VerbCall("info", "model", {"nested": None}, {}, True, (False, False), folder=str(zoo / "gone"))
     found = one_model.outcome(call, Input("c.mil", found=False))
     assert (found.status, found.out) == (2, "")
     assert "gone: No such file or directory" in found.err

@@ -7,15 +7,27 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.processes import children_of, is_running
 
-from miltext.batches.executing import AHEAD, Lost, Workers, given_workers, in_order, own_workers, results
+from miltext.batches.executing import (
+    AHEAD,
+    LONGEST,
+    SECONDS,
+    Done,
+    Lost,
+    Workers,
+    given_workers,
+    in_order,
+    own_workers,
+    results,
+)
 from miltext.batches.processes import MOST_ON_WINDOWS, cores, width_of
 
 ITEMS = range(30)
@@ -106,17 +118,17 @@ class Counting(Executor):
 
     def __init__(self) -> None:
         self.most = 0
-        self.waiting: list[Future[int]] = []
+        self.waiting: list[Future[Done[int]]] = []
         self._max_workers = 2
 
-    def submit(self, _work: object, item: int) -> Future[int]:  # type: ignore[override]
-        future: Future[int] = Future()
+    def submit(self, _work: object, items: list[int]) -> Future[Done[int]]:  # type: ignore[override]
+        future: Future[Done[int]] = Future()
         self.waiting.append(future)
         self.most = max(self.most, sum(not each.done() for each in self.waiting))
-        if self.most == AHEAD * self._max_workers or item == ITEMS[-1]:
+        if self.most == AHEAD * self._max_workers or ITEMS[-1] in items:
             for each in self.waiting:
                 if not each.done():
-                    each.set_result(0)
+                    each.set_result(Done([0], 1))
         return future
 
 
@@ -172,3 +184,34 @@ def test_processes_end_with_the_one_that_started_them_even_if_it_is_killed(tmp_p
         while any(map(is_running, children)) and time.monotonic() < end:
             time.sleep(0.05)
     assert not any(map(is_running, children))
+
+
+class Sizes(ThreadPoolExecutor):
+    """An executor that notes the numbers of items of its tasks."""
+
+    def __init__(self) -> None:
+        super().__init__(2)
+        self.given: list[int] = []
+
+    def submit(self, work: Callable[..., Any], items: list[int]) -> Future[Any]:  # type: ignore[override]
+        self.given.append(len(items))
+        return super().submit(work, items)
+
+
+def test_short_work_is_handed_over_in_larger_tasks() -> None:
+    """The last tasks are small again, so that no process waits for another."""
+    with Sizes() as executor:
+        found = list(results(square, range(1000), given_workers(executor)))
+    assert sorted(found) == [(item, item * item) for item in range(1000)]
+    assert (executor.given[0], max(executor.given), executor.given[-1]) == (1, LONGEST, 1)
+    assert sum(executor.given) == 1000
+
+
+def test_long_work_is_handed_over_one_by_one() -> None:
+    def slow(item: int) -> int:
+        time.sleep(2 * SECONDS)
+        return item
+
+    with Sizes() as executor:
+        assert len(list(results(slow, range(9), given_workers(executor)))) == 9
+    assert set(executor.given) == {1}

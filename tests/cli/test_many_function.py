@@ -146,7 +146,7 @@ def test_exceptions_of_a_function_are_results(zoo: Path) -> None:
         found = by_path(miltext.many(faulty, ["c.mil", "d.mil"], jobs=jobs))
         assert found["c.mil"].result == 1
         assert found["d.mil"].diagnostic is not None
-        assert found["d.mil"].diagnostic.message == "d.mil: KeyError: 'd.mil'"
+        assert found["d.mil"].diagnostic.message == "d.mil: not finished: KeyError: 'd.mil'"
         found = by_path(miltext.many(loaded, ["c.mil", "wrong.mil", "vanished"], jobs=jobs))
         assert found["vanished"].status == 2
         assert found["vanished"].diagnostic is not None

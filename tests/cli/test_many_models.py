@@ -476,6 +476,18 @@ def test_a_signal_ends_all_processes(number: int, to_group: bool, status: int, l
     assert not any(map(is_running, children))
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
+def test_results_before_a_signal_are_kept(large: Path, tmp_path: Path) -> None:
+    with started(large, "--cache", str(tmp_path / "cache")) as process:
+        assert process.stdout is not None
+        for _ in range(10):
+            process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        process.stdout.read()
+        assert process.wait() == 130
+    assert len([path for path in (tmp_path / "cache").iterdir() if len(path.name) == 64]) >= 10
+
+
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_a_reader_that_leaves_ends_all_processes(large: Path) -> None:
     with started(large) as process:

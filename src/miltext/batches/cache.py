@@ -7,6 +7,7 @@ path and work, the last one.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -21,7 +22,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.batches.reads import Reads
 from miltext.files.kept import MOST, bound
-from miltext.files.writing import write_file
+from miltext.files.staging import Staging
+from miltext.files.writing import write_new
 
 if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Json, Record
@@ -33,8 +35,12 @@ _NAME = re.compile(r"[0-9a-f]{64}")
 _PACKAGE = Path(__file__).parents[1]
 
 TAG = "CACHEDIR.TAG"
-_TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# Results of miltext, which may be deleted at any time.\n"
-"""A mark for backup programs, by bford.info/cachedir."""
+_TAG_TEXT = b"Signature: 8a477f597d28d172789f06886806bc55\n# Results of miltext, which may be deleted at any time.\n"
+"""A mark for backup programs, by bford.info/cachedir. A `.gitignore` marks the folder for git."""
+
+
+TOGETHER = 64
+"""The most entries that are written at once."""
 
 
 class Hit(NamedTuple):
@@ -47,9 +53,11 @@ class ResultCache:
     """The results in a folder, which may be that of other processes and versions at the same time."""
 
     def __init__(self, folder: Path) -> None:
-        """Open a folder, or make it. Raise OSError for a folder that cannot be made."""
-        folder.mkdir(parents=True, exist_ok=True)
+        """Open a folder, which is made for the first entry. Raise OSError for a path that is no folder."""
+        if os.path.lexists(folder) and not folder.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
         self._folder = folder
+        self._waiting: dict[Path, bytes] = {}
         self._has_written = False
         self.problem: OSError | None = None
         """The first failure to write, after which nothing more is written."""
@@ -77,16 +85,17 @@ class ResultCache:
         return Hit(result)
 
     def put(self, work: Sequence[Json], reads: Reads, result: Record) -> None:
-        """Keep a result; a failure to do so is only noted."""
+        """Keep a result, at `close` at the latest; a failure to do so is only noted."""
         self._write(self._file(work), reads, result)
 
     def close(self) -> None:
-        """Delete the oldest results if there is too much of them."""
-        if self._has_written and self.problem is None:
-            try:
+        """Write what is left, and delete the oldest results if there is too much of them."""
+        try:
+            self._flush()
+            if self._has_written and self.problem is None:
                 bound(self._folder, lambda name: _NAME.fullmatch(name) is not None, MOST)
-            except OSError as failure:
-                self.problem = failure
+        except OSError as failure:
+            self.problem = failure
 
     def _file(self, work: Sequence[Json]) -> Path:
         text = json.dumps([FORM, versions(), *work], sort_keys=True)
@@ -100,23 +109,27 @@ class ResultCache:
             self.problem = failure
 
     def _write(self, file: Path, reads: Reads, result: Record) -> None:
-        if self.problem is not None:
-            return
         text = json.dumps({"reads": reads, "result": result}).encode()
-        try:
-            self._begin()
-            write_file(file, [hashlib.sha256(text).hexdigest().encode(), b"\n", text])
-        except OSError as failure:
-            self.problem = failure
+        self._waiting[file] = hashlib.sha256(text).hexdigest().encode() + b"\n" + text
+        if len(self._waiting) >= TOGETHER:
+            try:
+                self._flush()
+            except OSError as failure:
+                self.problem = failure
 
-    def _begin(self) -> None:
-        """Mark a new folder as a cache: for git, which then ignores all of it, and for backup programs."""
-        if self._has_written:
-            return
-        self._has_written = True
-        for name, text in {".gitignore": "*\n", TAG: _TAG_TEXT}.items():
-            if not os.path.lexists(self._folder / name):
-                write_file(self._folder / name, [text.encode()])
+    def _flush(self) -> None:
+        """Write the waiting entries. They need not survive a failure of power: a damaged one is a miss."""
+        if self._waiting and self.problem is None:
+            marks = {} if self._has_written else {".gitignore": b"*\n", TAG: _TAG_TEXT}
+            self._has_written = True
+            there = {self._folder / name: text for name, text in marks.items()}
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with Staging(replace=True) as staging:
+                for file, text in (there | self._waiting).items():
+                    if file not in there or not os.path.lexists(file):
+                        write_new(staging.place(file), [text], durable=False)
+                staging.commit()
+        self._waiting = {}
 
 
 @lru_cache(maxsize=1)

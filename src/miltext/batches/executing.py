@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
@@ -14,17 +16,28 @@ from miltext.batches.processes import in_process, process_pool, width_of
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-AHEAD = 4
-"""The items given to an executor at once, as a multiple of its processes: no more are lost with a process."""
+AHEAD = 2
+"""The tasks of an executor at once, as a multiple of its processes: no more are lost with a process."""
 
 UNKNOWN_WIDTH = 256
-"""The items given at once to an executor whose number of processes is unknown."""
+"""The tasks at once of an executor whose number of processes is unknown."""
+
+SECONDS, LONGEST = 0.05, 32
+"""The time that a task takes, and the most items of one: short work of several items is one task."""
 
 
 class Lost(NamedTuple):
     """The reason why there is no result of an item."""
 
     reason: str
+
+
+@dataclass(frozen=True)
+class Done(Generic[Result]):
+    """The results of some items, and the time that they took."""
+
+    results: list[Result | Lost]
+    seconds: float
 
 
 class Workers(NamedTuple):
@@ -36,7 +49,7 @@ class Workers(NamedTuple):
 
     @property
     def at_once(self) -> int:
-        """The number of items given to it at once."""
+        """The number of tasks that it has at once."""
         return AHEAD * self.width if self.width else UNKNOWN_WIDTH
 
 
@@ -57,12 +70,12 @@ def results(
 ) -> Iterator[tuple[int, Result | Lost]]:
     """Yield the result of each item, with its index, in the order in which they come.
 
-    Without workers, the work is done here. An exception of the work is raised. If a process ends in the middle of its
-    work, all unfinished items of its executor are lost: each of them is tried again alone, in a new process of this
-    machine, and only the one with which that process ends, too, is Lost.
+    Without workers, the work is done here. An item whose work raises an exception is Lost. If a process ends in the
+    middle of its work, all unfinished items of its executor are lost: each of them is tried again alone, in a new
+    process of this machine, and only the one with which that process ends, too, is Lost.
     """
     if workers is None:
-        yield from ((index, work(item)) for index, item in enumerate(items))
+        yield from ((index, _tried(work, item)) for index, item in enumerate(items))
         return
     batch = _Batch(work, [*items])
     while batch.todo:
@@ -85,59 +98,85 @@ def in_order(found: Iterable[tuple[int, Result]]) -> Iterator[Result]:
 
 
 class _Batch(Generic[Item, Result]):
-    """Items whose results are still to come: `todo`, or `lost` with a process."""
+    """Items whose results are still to come: `todo`, or `lost` with a process.
+
+    `_size` is the number of items of a task: handing over takes time, too.
+    """
 
     def __init__(self, work: Callable[[Item], Result], items: Sequence[Item]) -> None:
         self._work = work
         self._items = items
+        self._size = 1
         self.todo = deque(range(len(items)))
         self.lost: list[int] = []
         self.is_broken = False
 
     def run(self, executor: Executor, workers: Workers) -> Iterator[tuple[int, Result | Lost]]:
         """Yield the results of an executor, until it breaks or all are done."""
-        work = partial(in_process, self._work) if workers.is_own else self._work
-        running: dict[Future[Result], int] = {}
+        running: dict[Future[Done[Result]], list[int]] = {}
         self.is_broken = False
         try:
             while running or (self.todo and not self.is_broken):
                 if not self.is_broken:
-                    self._fill(running, work, executor, workers.at_once)
+                    self._fill(running, executor, workers)
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    yield from self._result(future, running.pop(future))
+                    yield from self._results(future, running.pop(future))
         finally:
             for future in () if workers.is_own else running:  # processes of our own end themselves
                 future.cancel()
 
-    def _fill(
-        self, running: dict[Future[Result], int], work: Callable[[Item], Result], executor: Executor, at_once: int
-    ) -> None:
-        try:
-            while self.todo and len(running) < at_once:
-                running[executor.submit(work, self._items[self.todo[0]])] = self.todo[0]
-                self.todo.popleft()
-        except BrokenExecutor:
-            self.is_broken = True
+    def _fill(self, running: dict[Future[Done[Result]], list[int]], executor: Executor, workers: Workers) -> None:
+        work = partial(in_process if workers.is_own else _called, partial(_each, self._work))
+        while self.todo and len(running) < workers.at_once:
+            size = min(self._size, -(-len(self.todo) // (workers.width or LONGEST)))
+            given = [self.todo.popleft() for _ in range(size)]
+            try:
+                running[executor.submit(work, [self._items[index] for index in given])] = given
+            except BrokenExecutor:
+                self.todo.extendleft(reversed(given))
+                self.is_broken = True
+                return
 
-    def _result(self, future: Future[Result], index: int) -> Iterator[tuple[int, Result | Lost]]:
-        found = _result_of(future)
-        if found is not None:
-            yield index, found
-            return
-        self.is_broken |= not future.cancelled() and isinstance(future.exception(), BrokenExecutor)
-        self.lost.append(index)
+    def _results(self, future: Future[Done[Result]], given: list[int]) -> Iterator[tuple[int, Result | Lost]]:
+        done = _result_of(future)
+        if isinstance(done, Done):
+            self._size = max(1, min(LONGEST, int(SECONDS * len(given) / max(done.seconds, 1e-9))))
+            yield from zip(given, done.results, strict=True)
+        elif done is None or len(given) > 1:
+            self.is_broken |= not future.cancelled() and isinstance(future.exception(), BrokenExecutor)
+            self.lost += given
+        else:
+            yield given[0], done
 
     def alone(self) -> Iterator[tuple[int, Result | Lost]]:
         """Yield the results of the lost items, each from a process of its own."""
         while self.lost:
             index = self.lost.pop(0)
             with process_pool(1) as executor:
-                found = _result_of(executor.submit(in_process, self._work, self._items[index]))
+                done = _result_of(executor.submit(in_process, partial(_each, self._work), [self._items[index]]))
+            found = done.results[0] if isinstance(done, Done) else done
             yield index, Lost("its process was killed, or crashed") if found is None else found
 
 
-def _result_of(future: Future[Result]) -> Result | Lost | None:
-    """Return the result of a future; None if its process was lost.
+def _called(work: Callable[[Item], Result], item: Item) -> Result:
+    return work(item)
+
+
+def _each(work: Callable[[Item], Result], items: Sequence[Item]) -> Done[Result]:
+    """Do the work of some items; an exception is the reason why its item has no result."""
+    start = time.perf_counter()
+    return Done([_tried(work, item) for item in items], time.perf_counter() - start)
+
+
+def _tried(work: Callable[[Item], Result], item: Item) -> Result | Lost:
+    try:
+        return work(item)
+    except Exception as failure:  # noqa: BLE001  # the other items still have results
+        return Lost(f"{type(failure).__name__}: {failure}")
+
+
+def _result_of(future: Future[Done[Result]]) -> Done[Result] | Lost | None:
+    """Return the results of a future; None if its process was lost.
 
     dask.distributed raises KilledWorker for a task with which several workers ended, and cancels the tasks of a
     scheduler that ended.
@@ -146,6 +185,6 @@ def _result_of(future: Future[Result]) -> Result | Lost | None:
         return future.result()
     except (BrokenExecutor, CancelledError):
         return None
-    except Exception as failure:  # noqa: BLE001  # of the transport: the work itself raises nothing
+    except Exception as failure:  # noqa: BLE001  # of the transport
         is_lost = type(failure).__name__ == "KilledWorker"
         return None if is_lost else Lost(f"{type(failure).__name__}: {failure}")

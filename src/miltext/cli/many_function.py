@@ -16,7 +16,7 @@ from miltext.batches.executing import Lost, Workers, given_workers, own_workers,
 from miltext.cli.captured import Captured
 from miltext.cli.checked_paths import inputs, rules_of
 from miltext.cli.many_models import ManyModels, ManyOptions, outcomes
-from miltext.cli.one_model import HABITS, Call, command_of
+from miltext.cli.one_model import HABITS, VerbCall, command_of
 from miltext.cli.shown_outcomes import diagnostic_of, record_of
 from miltext.cli.streams import FAILED, SETUP, WRONG
 from miltext.diagnostics import Diagnostic, MiltextError, ModelError, codes, error
@@ -24,7 +24,7 @@ from miltext.diagnostics.arguments import checked
 
 if TYPE_CHECKING:
     from miltext.batches.named_models import Input
-    from miltext.cli.one_model import Outcome
+    from miltext.cli.one_model import VerbOutcome
     from miltext.diagnostics.dynamic import Json
 
 HERE = (ProcessPoolExecutor, ThreadPoolExecutor)
@@ -73,6 +73,7 @@ def many(
 
     Raises:
         ModelError: A folder contains no model, or options name a file that does not exist.
+        OSError: The cache is no folder.
         ValueError: The verb takes one model, or has no such options.
 
     Example:
@@ -81,6 +82,10 @@ def many(
     names = _names(paths)
     if executor is not None and not hasattr(executor, "submit"):
         raise TypeError(f"`executor` of many() is an Executor or None, not {type(executor).__name__}")
+    if jobs < 0:
+        raise ValueError(f"`jobs` of many() is 0 or more, not {jobs}")
+    if cache is not None and not os.fspath(cache):
+        raise ValueError("`cache` of many() is empty: name a folder")
     if executor is not None and jobs != 1:
         raise ValueError("`jobs` is for processes of this machine: leave out `jobs` or `executor`")
     if callable(verb):
@@ -100,7 +105,11 @@ def many(
 def _names(paths: object) -> list[str]:
     if isinstance(paths, str | bytes | os.PathLike) or not isinstance(paths, Iterable):
         raise TypeError(f"`paths` of many() is several paths, not {type(paths).__name__}")
-    return [os.fspath(each) for each in paths]
+    names = [*paths]
+    for each in names:
+        if not isinstance(each, str | os.PathLike):
+            raise TypeError(f"`paths` of many() is several paths, and contains {type(each).__name__}")
+    return [os.fspath(each) for each in names]
 
 
 def _workers(executor: Executor | None, jobs: int, models: int) -> Workers | None:
@@ -109,28 +118,28 @@ def _workers(executor: Executor | None, jobs: int, models: int) -> Workers | Non
     return None if jobs == 1 else own_workers(jobs, models)
 
 
-def _asked(verb: str, names: Sequence[str], options: list[str]) -> tuple[Call, list[Input]]:
+def _asked(verb: object, names: Sequence[str], options: list[str]) -> tuple[VerbCall, list[Input]]:
     """Return the call of a verb with options, and the models."""
     from miltext.cli import VERBS
 
-    command = command_of(verb) if verb in VERBS else None
+    command = command_of(verb) if isinstance(verb, str) and verb in VERBS else None
     if not isinstance(command, ManyModels):
         raise ValueError(f"{verb!r} is not a verb on many models: see help(miltext.many)")
     try:
-        with command.make_context(verb, [*options, "--json"], resilient_parsing=False) as context:
+        with command.make_context(str(verb), [*options, "--json"], resilient_parsing=False) as context:
             return _call_of(command, context, names)
     except click.UsageError as failure:
         raise ValueError(f"options of {verb}: {failure.format_message()}") from None
 
 
-def _call_of(command: ManyModels, context: click.Context, names: Sequence[str]) -> tuple[Call, list[Input]]:
+def _call_of(command: ManyModels, context: click.Context, names: Sequence[str]) -> tuple[VerbCall, list[Input]]:
     params = {name: value for name, value in context.params.items() if name not in ManyOptions._fields}
     if params.pop("paths"):
         raise ValueError("`options` contains a path: paths are an argument of their own")
     command.manner.refuse(params)
     habits = {name: context.meta[name] for name in HABITS if name in context.meta}
     models = inputs_of(lambda: command.manner.expand(names, params, True))
-    return Call(context.info_name or "", command.manner.argument, params, habits, True, (False, False)), models
+    return VerbCall(context.info_name or "", command.manner.argument, params, habits, True, (False, False)), models
 
 
 def inputs_of(expand: Callable[[], list[Input]]) -> list[Input]:
@@ -145,7 +154,7 @@ def inputs_of(expand: Callable[[], list[Input]]) -> list[Input]:
             raise ModelError([error(codes.UNREADABLE_FILE, message)]) from None
 
 
-def _result(name: str, found: Outcome) -> ManyResult:
+def _result(name: str, found: VerbOutcome) -> ManyResult:
     record = record_of(found)
     return ManyResult(name, found.status, record, diagnostic_of(found) if record is None else None)
 
@@ -170,8 +179,6 @@ def _answer(function: Callable[[str], object], name: str) -> ManyResult:
         return ManyResult(name, FAILED if first.code in SETUP else WRONG, None, first)
     except OSError as failure:
         return _refused(name, f"{failure.filename or name}: {failure.strerror or failure}")
-    except Exception as failure:  # noqa: BLE001  # the other models still have results
-        return _refused(name, f"{name}: {type(failure).__name__}: {failure}")
 
 
 def _refused(name: str, message: str) -> ManyResult:

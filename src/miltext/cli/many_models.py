@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from miltext.batches.executing import Workers
     from miltext.batches.named_models import Input
     from miltext.cli.habits import Chosen
-    from miltext.cli.one_model import Call, Outcome
+    from miltext.cli.one_model import VerbCall, VerbOutcome
     from miltext.cli.shown_outcomes import ShownOutcomes
 
 models_argument: Decorator = click.argument("paths", nargs=-1, metavar="[MODEL|DIR]...")
@@ -140,12 +140,12 @@ class _ManyRun:
         self._params = context.params
         paths: tuple[str, ...] = context.params.pop("paths")
         self._refuse_unclear(paths)
-        from miltext.cli.one_model import HABITS, Call
+        from miltext.cli.one_model import HABITS, VerbCall
 
         is_asked = any(each is not None for each in options)  # else, a wrong path is a slip
         self._inputs = self._manner.expand(self._named(paths), context.params, is_asked)
         habits = {name: context.meta[name] for name in HABITS if name in context.meta}
-        self._call = Call(
+        self._call = VerbCall(
             *(context.info_name or "", self._manner.argument, self._params, habits, asks_json()),
             (sys.stdout.isatty(), sys.stderr.isatty()),
             is_recorded=options.cache is not None,
@@ -194,13 +194,13 @@ class _ManyRun:
         return worst
 
     def _shown(self) -> ShownOutcomes:
-        from miltext.cli.shown_outcomes import JsonLines, SarifLog, Texts
+        from miltext.cli.shown_outcomes import JsonLines, SarifLog, TextOutcomes
 
         if self._call.is_json:
             return JsonLines(self._inputs)
         if self._params.get("form") == "sarif":
             return SarifLog(self._inputs)
-        return Texts(self._inputs, is_headed=self._manner.is_headed)
+        return TextOutcomes(self._inputs, is_headed=self._manner.is_headed)
 
     def _workers(self) -> Workers | None:
         from miltext.batches.executing import own_workers
@@ -214,32 +214,41 @@ class _ManyRun:
 
 
 def outcomes(
-    call: Call, models: Sequence[Input], workers: Workers | None, cache: ResultCache | None
-) -> Iterator[tuple[int, Outcome]]:
+    call: VerbCall, models: Sequence[Input], workers: Workers | None, cache: ResultCache | None
+) -> Iterator[tuple[int, VerbOutcome]]:
     """Yield the result of a call for each model, with its index, in the order in which they come.
 
     Results of a cache come first. Standard input is read here, and never kept.
     """
-    from miltext.batches.executing import Lost, results
-    from miltext.cli.one_model import Outcome, failed, outcome
+    from miltext.cli.one_model import VerbOutcome, outcome
 
     left: list[int] = []
-    for index, item in enumerate(models):
-        if item.name == "-":
-            yield index, outcome(call._replace(is_recorded=False, folder=None), item)
-        elif cache is not None and (hit := cache.get(call.work(item))) is not None:
-            yield index, Outcome(**hit.result)
-        else:
-            left.append(index)
-    for place, found in results(partial(outcome, call), [models[index] for index in left], workers):
-        item = models[left[place]]
+    try:
+        for index, item in enumerate(models):
+            if item.name == "-":
+                yield index, outcome(call._replace(is_recorded=False, folder=None), item)
+            elif cache is not None and (hit := cache.get(call.work(item))) is not None:
+                yield index, VerbOutcome(**hit.result)
+            else:
+                left.append(index)
+        for place, found in _worked(call, [models[index] for index in left], workers):
+            if cache is not None and found.reads is not None:
+                cache.put(call.work(models[left[place]]), found.reads, found.to_json())
+            yield left[place], found
+    finally:
+        if cache is not None:
+            cache.close()
+
+
+def _worked(call: VerbCall, models: Sequence[Input], workers: Workers | None) -> Iterator[tuple[int, VerbOutcome]]:
+    """Yield the results of workers."""
+    from miltext.batches.executing import Lost, results
+    from miltext.cli.one_model import failed, outcome
+
+    for index, found in results(partial(outcome, call), models, workers):
         if isinstance(found, Lost):
-            found = failed(f"{item.name}: not finished: {found.reason}")
-        if cache is not None and found.reads is not None:
-            cache.put(call.work(item), found.reads, found.to_json())
-        yield left[place], found
-    if cache is not None:
-        cache.close()
+            found = failed(f"{models[index].name}: not finished: {found.reason}")
+        yield index, found
 
 
 def _listed(name: str) -> list[str]:

@@ -32,7 +32,7 @@ PASSED_OVER = (codes.NOT_AN_ML_PROGRAM, codes.RULES_NOT_PROGRAM)
 _working_folder = Lock()
 
 
-class Call(NamedTuple):
+class VerbCall(NamedTuple):
     """A call of a verb: its options as parsed, and those of every verb.
 
     `terminals` are whether standard output and error are terminals. If `is_recorded`, the files that it reads are
@@ -49,7 +49,7 @@ class Call(NamedTuple):
     folder: str | None = None
     version: str | None = None
 
-    def elsewhere(self) -> Call:
+    def elsewhere(self) -> VerbCall:
         """Return the call for workers of other machines."""
         from importlib.metadata import version
 
@@ -68,7 +68,7 @@ class Call(NamedTuple):
         return [self.verb, _plain(self.options), _plain(self.habits), self.is_json, shown, *item, os.getcwd(), settings]
 
 
-class Outcome(NamedTuple):
+class VerbOutcome(NamedTuple):
     """The result for a model: the exit status of the verb, its output, and counts; and the files that it read, if they
     are recorded, and all of it follows from them.
     """
@@ -84,12 +84,12 @@ class Outcome(NamedTuple):
         return {"status": self.status, "out": self.out, "err": self.err, "counts": self.counts}
 
 
-def failed(message: str) -> Outcome:
+def failed(message: str) -> VerbOutcome:
     """Return the outcome of a verb that could not be called, or did not end."""
-    return Outcome(FAILED, "", f"miltext: {message}\n", {})
+    return VerbOutcome(FAILED, "", f"miltext: {message}\n", {})
 
 
-def outcome(call: Call, item: Input) -> Outcome:
+def outcome(call: VerbCall, item: Input) -> VerbOutcome:
     """Return the result of a call for a model."""
     from importlib.metadata import version
 
@@ -117,7 +117,7 @@ def _working_in(folder: str | None) -> Iterator[None]:
             os.chdir(before)
 
 
-def _recorded(call: Call, item: Input) -> Outcome:
+def _recorded(call: VerbCall, item: Input) -> VerbOutcome:
     """Return the result with the files that were read for it."""
     from miltext.batches.reads import recording
 
@@ -126,7 +126,7 @@ def _recorded(call: Call, item: Input) -> Outcome:
     return found._replace(reads=recorder.reads(item.name))
 
 
-def _called(call: Call, item: Input) -> Outcome:
+def _called(call: VerbCall, item: Input) -> VerbOutcome:
     kept = Captured(call.terminals, item)
     command = command_of(call.verb)
     with click.Context(command, info_name=call.verb) as context:
@@ -137,7 +137,7 @@ def _called(call: Call, item: Input) -> Outcome:
         name = item.name if call.argument == "model" else (item.name,)
         context.params = {**call.options, call.argument: name}
         status = _status(context, command, item)
-    return Outcome(status, kept.out.written, kept.err.written, kept.counts)
+    return VerbOutcome(status, kept.out.written, kept.err.written, kept.counts)
 
 
 def _status(context: click.Context, command: click.Command, item: Input) -> int:
@@ -152,9 +152,6 @@ def _status(context: click.Context, command: click.Command, item: Input) -> int:
         return int(end.code or 0)
     except click.ClickException as failure:
         echo(f"miltext: {failure.format_message()}")
-        return FAILED
-    except Exception as failure:  # noqa: BLE001  # the other models still have results
-        echo(f"miltext: {item.name}: this is a fault of miltext, please report it: {type(failure).__name__}: {failure}")
         return FAILED
     return 0
 

@@ -18,7 +18,7 @@ from miltext.diagnostics.reports import FORM, Report, as_sarif, findings, joined
 
 if TYPE_CHECKING:
     from miltext.batches.named_models import Input
-    from miltext.cli.one_model import Outcome
+    from miltext.cli.one_model import VerbOutcome
     from miltext.diagnostics.dynamic import Record
 
 
@@ -29,7 +29,7 @@ class ShownOutcomes(ABC):
         self._names = [shown_name(each.name) for each in models]
 
     @abstractmethod
-    def add(self, index: int, found: Outcome) -> None:
+    def add(self, index: int, found: VerbOutcome) -> None:
         """Show a result, now or later."""
 
     def end(self) -> None:  # noqa: B027
@@ -41,7 +41,7 @@ class JsonLines(ShownOutcomes):
     before it.
     """
 
-    def add(self, index: int, found: Outcome) -> None:
+    def add(self, index: int, found: VerbOutcome) -> None:
         name = self._names[index]
         whole = {"path": name, "status": found.status, **(record_of(found) or _failure(name, found))}
         line = json.dumps(whole, ensure_ascii=False, allow_nan=False) + "\n"
@@ -50,23 +50,23 @@ class JsonLines(ShownOutcomes):
             _show_errors(found)
 
 
-class Texts(ShownOutcomes):
+class TextOutcomes(ShownOutcomes):
     """The text for each model, in the order of the models, with the name of the model above it if `is_headed`."""
 
     def __init__(self, models: Sequence[Input], *, is_headed: bool) -> None:
         super().__init__(models)
         self._is_headed = is_headed
-        self._waiting: dict[int, Outcome] = {}
+        self._waiting: dict[int, VerbOutcome] = {}
         self._next = 0
         self._has_shown = False
 
-    def add(self, index: int, found: Outcome) -> None:
+    def add(self, index: int, found: VerbOutcome) -> None:
         self._waiting[index] = found
         while self._next in self._waiting:
             self._show(self._names[self._next], self._waiting.pop(self._next))
             self._next += 1
 
-    def _show(self, name: str, found: Outcome) -> None:
+    def _show(self, name: str, found: VerbOutcome) -> None:
         if found.out and self._is_headed:
             between = "\n" if self._has_shown else ""
             write_text("-", [f"{between}==> {visible(name)} <==\n"])
@@ -82,7 +82,7 @@ class SarifLog(ShownOutcomes):
         super().__init__(models)
         self._logs: dict[int, str] = {}
 
-    def add(self, index: int, found: Outcome) -> None:
+    def add(self, index: int, found: VerbOutcome) -> None:
         name = self._names[index]
         self._logs[index] = found.out or as_sarif([Report(name, [diagnostic_of(found)], None)], version("miltext"))
         if found.out:
@@ -92,21 +92,21 @@ class SarifLog(ShownOutcomes):
         write_text("-", [joined_sarif([self._logs[index] for index in sorted(self._logs)], version("miltext"))])
 
 
-def record_of(found: Outcome) -> Record | None:
+def record_of(found: VerbOutcome) -> Record | None:
     """Return the JSON of a verb; None if it wrote none, as it could not be called."""
     record: Record | None = json.loads(found.out) if found.out else None
     return record
 
 
-def diagnostic_of(found: Outcome) -> Diagnostic:
+def diagnostic_of(found: VerbOutcome) -> Diagnostic:
     """Return the reason why a verb has no result."""
     return error(codes.MODEL_WITHOUT_RESULT, found.err.strip().removeprefix("miltext: "))
 
 
-def _failure(name: str, found: Outcome) -> Record:
+def _failure(name: str, found: VerbOutcome) -> Record:
     return {"form": FORM, **findings([Report(name, [diagnostic_of(found)], None)])}
 
 
-def _show_errors(found: Outcome) -> None:
+def _show_errors(found: VerbOutcome) -> None:
     if found.err:
         click.echo(found.err, err=True, nl=False, color=True)

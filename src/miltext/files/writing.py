@@ -52,12 +52,16 @@ def write_file(path: Path, pieces: Iterable[bytes], *, replace: bool = True) -> 
         staging.commit()
 
 
-def write_new(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write a new file, on the disk when this returns. Raise OSError, and the errors of `pieces`."""
+def write_new(path: Path, pieces: Iterable[bytes], *, durable: bool = True) -> None:
+    """Write a new file; if `durable`, it is on the disk when this returns.
+
+    Raise OSError, and the errors of `pieces`.
+    """
     with open(path, "xb") as file:
         file.writelines(pieces)
-        file.flush()
-        os.fsync(file.fileno())
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def below(folder: str, files: tuple[str, ...], folders: tuple[str, ...] = ()) -> list[str]:
