@@ -60,8 +60,8 @@ def many(
     too, has a diagnostic. A folder stands for all models below it.
 
     Args:
-        verb: A verb of the command that takes many models: "check", "cost", "describe", "find", "fmt", "info", "run", "size"
-            or "weights". Or a function of a path; other processes import it by its name.
+        verb: A verb of the command that takes many models: "check", "cost", "describe", "find", "fmt", "info", "run",
+            "size" or "weights". Or a function of a path; other processes import it by its name.
         paths: The paths of models and folders.
         options: The options of the verb, as words of the command line.
         executor: Any executor of `concurrent.futures`, such as that of a client of dask.distributed.
