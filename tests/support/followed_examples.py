@@ -112,6 +112,8 @@ def _named(line: str) -> list[str]:
         names += ["model.mil", "Model.mlpackage"]
     if "models/*.mlmodelc" in found:
         names.append("models/Model.mlmodelc")
+    if "miltext" in found:
+        names += [f"{folder}/Model.mlpackage" for folder in ("models", "zoo") if folder in found]
     if "ffn.mil" in found:
         names += ["w1.npy", "w2.npy", "w3.npy", "rms.npy"]
     return names

@@ -14,7 +14,7 @@ from miltext.cli.streams import WRONG, nested_option, open_whole, write_json, wr
 EPILOG = """\b
 Examples:
   miltext cost Model.mlpackage
-  miltext cost Model.mlpackage --shape tokens=1,128 --shape mask=1,1,128,128
+  miltext cost Model.mlpackage --shape image=1,3,256,256
   miltext cost Model.mlpackage --against Old.mlpackage      # what costs more, the largest change first
   miltext cost Model.mlpackage --json | jq '.functions[0].peakBytes'
 \b

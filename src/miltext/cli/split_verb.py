@@ -22,7 +22,7 @@ Examples:
   miltext split Model.mlpackage --parts 3 --dry-run               # the parts, and what passes between them
   miltext split Model.mlpackage --parts 3 -o parts                # parts/01_Model.mlpackage, ...
   miltext split Model.mlpackage --max-weights 500MB -o parts
-  miltext split Model.mlpackage --at relu_3 --at pooled -o parts
+  miltext split Model.mlpackage --at relu_1 --at relu_3 -o parts
   miltext split Model.mlpackage --functions -o functions          # a model of each function
   miltext split Model.mlpackage --parts 3 --pipeline -o Pipeline.mlpackage
 \b
