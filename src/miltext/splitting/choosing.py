@@ -67,13 +67,15 @@ def evenly(units: Sequence[Unit], number: int) -> list[int]:
     low = _least_limit(units, number)
     high = max(low, int(share + share / SLACK))
     best = _numbered(units, number, high)
-    for _ in range(_TRIES):
+    for turn in range(_TRIES):
         if low >= high:
             break
-        found = _numbered(units, number, low)
+        middle = (low + high) // 2 if turn else low
+        found = _numbered(units, number, middle)
         if _crossing(units, found) <= _crossing(units, best):
-            return found
-        low = (low + high + 1) // 2
+            best, high = found, middle
+        else:
+            low = middle + 1
     return best
 
 
