@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.inference.operands import InputConflict, Unknown
@@ -16,18 +15,14 @@ from miltext.ir.flow import FLOWS
 from miltext.ir.parts import Value
 from miltext.pairing.contents import Keys, ProgramContents
 from miltext.pairing.keyed import KeyedGraph, label
-from miltext.schema.dtypes import BY_NAME, packed_size
 from miltext.schema.operations import signature
 from miltext.schema.types import (
-    DictionaryType,
-    ListType,
     StateType,
     TensorType,
-    TupleType,
+    bytes_of,
     compatible,
     filled,
     is_whole,
-    known_sizes,
     read_type,
 )
 from miltext.scopes.scopes import function_scopes
@@ -216,17 +211,3 @@ def _part(whole: int, taken: int, size: int | None) -> int:
 def _held_by(type: Type) -> int:
     """Return the bytes of a state."""
     return (bytes_of(type.wrapped) or 0) if isinstance(type, StateType) else 0
-
-
-def bytes_of(type: Type) -> int | None:
-    """Return the bytes of a value: 0 for strings, dictionaries and states, None for unknown sizes."""
-    if isinstance(type, TensorType):
-        shape = known_sizes(type.shape)
-        return None if shape is None else packed_size(prod(shape), BY_NAME[type.dtype].bits)
-    if isinstance(type, ListType):
-        element = bytes_of(type.element)
-        return None if type.length is None or element is None else type.length * element
-    if isinstance(type, TupleType):
-        sizes = [bytes_of(each) for each in type.types]
-        return None if None in sizes else sum(size or 0 for size in sizes)
-    return 0 if isinstance(type, StateType | DictionaryType) else None

@@ -7,10 +7,11 @@ schema's; data types are named as in `miltext.schema.dtypes`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from miltext.schema import proto
-from miltext.schema.dtypes import BY_NAME, BY_NUMBER
+from miltext.schema.dtypes import BY_NAME, BY_NUMBER, packed_size
 
 Dimension: TypeAlias = "int | None"
 Shape: TypeAlias = "tuple[Dimension, ...]"
@@ -117,6 +118,20 @@ def known_sizes(shape: Shape) -> tuple[int, ...] | None:
     """Return a shape without open sizes; None for one with some."""
     sizes = tuple(size for size in shape if size is not None)
     return sizes if len(sizes) == len(shape) else None
+
+
+def bytes_of(type: Type) -> int | None:
+    """Return the bytes of a value: 0 for strings, dictionaries and states, None for unknown sizes."""
+    if isinstance(type, TensorType):
+        shape = known_sizes(type.shape)
+        return None if shape is None else packed_size(prod(shape), BY_NAME[type.dtype].bits)
+    if isinstance(type, ListType):
+        element = bytes_of(type.element)
+        return None if type.length is None or element is None else type.length * element
+    if isinstance(type, TupleType):
+        sizes = [bytes_of(each) for each in type.types]
+        return None if None in sizes else sum(size or 0 for size in sizes)
+    return 0 if isinstance(type, StateType | DictionaryType) else None
 
 
 def spelled(type: Type, dialect: str = "1.3") -> str:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import prod
 from typing import TYPE_CHECKING
 
 from miltext.descriptions.program_descriptions import SINCE
-from miltext.descriptions.sizes import Size
 from miltext.diagnostics import Note, codes
 from miltext.extraction.borders import Border, can_take
 from miltext.extraction.compile_time import compile_time_values
 from miltext.files.refusals import refusal
-from miltext.schema.dtypes import BY_NAME, packed_size
 from miltext.schema.features import ELEMENTS
-from miltext.schema.types import TensorType
+from miltext.schema.types import TensorType, bytes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,10 +97,7 @@ def value_bytes(value: Value, ranges: Mapping[str, Sizes]) -> int:
     0 for a value of unknown size.
     """
     known = value.type
-    if not isinstance(known, TensorType):
-        return 0
-    bits = BY_NAME[known.dtype].bits
-    if None not in known.shape:
-        return packed_size(prod(each or 0 for each in known.shape), bits)
-    sizes = ranges.get(value.name, (Size(0, 0),))
-    return packed_size(prod(each.least if each.greatest is None else each.greatest for each in sizes), bits)
+    if isinstance(known, TensorType) and None in known.shape and value.name in ranges:
+        sizes = (each.least if each.greatest is None else each.greatest for each in ranges[value.name])
+        known = TensorType(known.dtype, (*sizes,))
+    return bytes_of(known) or 0
