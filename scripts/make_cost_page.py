@@ -20,7 +20,7 @@ page says what it counts. [What does it cost?](how-to/what-it-costs.md) shows th
 ```sh
 miltext cost Model.mlpackage
 miltext cost Model.mlpackage --shape image=1,3,256,256    # for inputs of other sizes
-miltext cost Model.mlpackage --against Old.mlpackage          # what costs more
+miltext cost Model.mlpackage --against Old.mlpackage      # what costs more
 ```
 
 In Python, `miltext.cost` returns the same numbers.
