@@ -140,6 +140,58 @@ def test_a_list_is_no_boundary() -> None:
             miltext.split(source, **how)
 
 
+PHOTO = """
+    a = relu(x = x); out = mul(x = a, y = 255.0); extra = exp(x = out); last = tanh(x = extra);
+"""
+IMAGES = "tensor<fp32, [1, 3, 8, 8]> x"
+AS_IMAGE = """
+[[input]]
+name = "x"
+type = "multiArray"
+dataType = "fp32"
+shape = [1, 3, 8, 8]
+[[output]]
+name = "out"
+type = "image"
+colorSpace = "RGB"
+width = 8
+height = 8
+[[output]]
+name = "last"
+type = "multiArray"
+dataType = "fp32"
+"""
+
+
+def photo(tmp_path: Path, statements: str) -> Path:
+    """A model whose output `out` is an image, which Core ML rounds."""
+    description, built = tmp_path / "photo.toml", tmp_path / "Photo.mlpackage"
+    description.write_text(AS_IMAGE)
+    miltext.build(text(statements, "out, last", IMAGES), built, description=description)
+    return built
+
+
+def test_an_image_that_is_used_later_crosses_no_boundary(tmp_path: Path) -> None:
+    built = photo(tmp_path, PHOTO)
+    assert shown(miltext.split(built, parts=3)) == ["x -> a", "a -> out extra", "extra -> last"]
+    for pipeline in (False, True):
+        with pytest.raises(ModelError) as raised:
+            miltext.split(built, at="out", pipeline=pipeline)
+        found = raised.value.diagnostics[0]
+        expected = "`out` is an image outside, whose numbers Core ML rounds, and later operations use it"
+        assert (found.code, found.message) == ("MIL446", expected)
+        assert found.notes[0].message == "it would cross the boundary at `out`, to `extra`"
+    pipe = tmp_path / "Pipe.mlpackage"
+    miltext.split(built, pipe, at="extra", pipeline=True)
+    assert [each for each in miltext.check(pipe) if each.severity == "error"] == []
+
+
+def test_an_image_that_ends_a_part_alone_may_do_so(tmp_path: Path) -> None:
+    statements = "a = relu(x = x); out = mul(x = a, y = 255.0); b = tanh(x = a); last = exp(x = b);"
+    built = photo(tmp_path, statements)
+    assert shown(miltext.split(built, at=["a", "out"])) == ["x -> a", "a -> out", "a -> last"]
+
+
 def test_open_sizes_cross_with_a_range(tmp_path: Path) -> None:
     source = text("a = relu(x = x); b = exp(x = a); c = tanh(x = b);", "c", "tensor<fp32, [?, 3]> x")
     with pytest.raises(ModelError) as raised:

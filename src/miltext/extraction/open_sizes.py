@@ -10,6 +10,7 @@ from miltext.ir.graph import Graph
 from miltext.parsing.parser import attempt
 from miltext.printing.flexible_shapes import flexible
 from miltext.printing.printing import to_text
+from miltext.schema.features import function_features
 from miltext.schema.types import TensorType, read_type
 
 if TYPE_CHECKING:
@@ -51,8 +52,7 @@ def _shapes(program: Program, name: str) -> dict[str, Shape]:
 
 def _ranges(function: Function, description: ModelDescription, name: str) -> dict[str, list[list[int]]]:
     """Return the least and the greatest sizes of the inputs with open ones; nothing if any of these has none."""
-    own = next((each for each in description.functions if each.name == name), description)
-    features = {each.name: flexible(each) for each in own.input}
+    features = {each.name: flexible(each) for each in function_features(description, name).input}
     found: dict[str, list[list[int]]] = {}
     for value in function.inputs:
         known, feature = read_type(value.type), features.get(value.name)

@@ -20,6 +20,7 @@ from miltext.diagnostics.wording import listed
 from miltext.files.refusals import refusal
 from miltext.files.writing import WITH_DESCRIPTION
 from miltext.models.model import Model
+from miltext.schema.features import function_features
 from miltext.schema.function_io import interface
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.walk import own_block
@@ -70,8 +71,7 @@ class LinkedPart:
     @property
     def described(self) -> ModelDescription | FunctionDescription:
         """The part of the description about the chosen function."""
-        description = self.built.spec.description
-        return next((each for each in description.functions if each.name == self.function), description)
+        return function_features(self.built.spec.description, self.function)
 
     def message_names(self) -> list[str]:
         """Return the names of the inputs and states, in the order of the function."""

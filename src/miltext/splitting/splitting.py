@@ -90,9 +90,9 @@ def split(request: _SplitArguments) -> Splitting:
         The parts, with the values between them, and the warnings.
 
     Raises:
-        ModelError: MIL430 for an unknown name, MIL446 and MIL452 for a value that cannot cross a boundary, MIL494 for a
-            value in `at` that is no boundary, MIL499 for an impossible number or size of parts; and the errors of
-            `miltext.build`.
+        ModelError: MIL430 for an unknown name, MIL446 and MIL452 for a value that cannot cross a boundary, such as an
+            image, MIL494 for a value in `at` that is no boundary, MIL499 for an impossible number or size of parts; and
+            the errors of `miltext.build`.
         TypeError: Not exactly one of `parts`, `max_weights`, `at` and `functions` is given.
 
     Example:

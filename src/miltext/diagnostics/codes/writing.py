@@ -224,7 +224,7 @@ IMPOSSIBLE_PART_INPUT = code(
     "MIL446",
     "value cannot be an input of a part",
     ERROR,
-    "name another value with `inputs=`, or omit it: the part then contains its operations",
+    "choose another value, or omit it: the part then contains its operations",
 )
 NEEDLESS_PART_INPUT = code(
     "MIL447", "unneeded input of a part", ERROR, "omit the input, or name an output that needs it"
@@ -265,7 +265,8 @@ DESCRIPTION_LOSS = code(
     "MIL454",
     "description would lose details",
     ERROR,
-    "omit `no_loss=True` if the loss is intended, or restore the lost details in the program or with `description=`",
+    "omit `no_loss=True` if the loss is intended, or restore the lost details in the program or its "
+    "description, which `miltext build` takes, too",
 )
 PIPELINE_TYPE_CLASH = code(
     "MIL456",
