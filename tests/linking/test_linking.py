@@ -174,6 +174,61 @@ def test_open_sizes_are_inferred(tmp_path: Path) -> None:
     assert found == "MIL488 `w.y` gets [2, 4], but allows the ranges [5..8, 4]"
 
 
+OPEN = "tensor<fp32, [1, ?]>"
+
+
+def open_model_of(folder: Path, name: str, given: str, taken: str, sizes: str) -> Path:
+    """A package that makes `taken` of `given`, whose sizes are described."""
+    made = folder / f"{name}.mlpackage"
+    source = text(f"{OPEN} {taken} = relu(x = {given});", f"{OPEN} {given}", taken)
+    miltext.build(source, made, ranges={given: sizes})
+    return made
+
+
+def test_described_ranges_hold_after_a_link(tmp_path: Path) -> None:
+    wide = open_model_of(tmp_path, "Wide", "x", "h", "1,1..100")
+    narrow = open_model_of(tmp_path, "Narrow", "h", "y", "1,2..8")
+    with pytest.raises(ModelError) as raised:
+        linked(tmp_path, [wide, narrow])
+    found = raised.value.diagnostics[0]
+    assert (found.code, found.message) == (
+        "MIL488",
+        "`Narrow.h` gets [1, 1..100], but allows the ranges [1, 2..8]",
+    )
+    way = "`ranges=` gives `Wide.x` other sizes, or `h` those that it gets: 1,1..100"
+    assert found.notes[0].message == way
+    for ranges in ({"x": "1,2..8"}, {"x": "1,3..4"}, {"h": "1,1..100"}):
+        made, _ = linked(tmp_path, [wide, narrow], ranges=ranges)
+        assert made.warnings == []
+    assert linked(tmp_path, [narrow, wide], bind={"Narrow.y": "Wide.x"})[0].warnings == []
+
+
+def test_ranges_pass_through_models(tmp_path: Path) -> None:
+    """The second model allows more than it gets, so that the third one gets no more than the first one gives."""
+    models = [
+        open_model_of(tmp_path, *each)
+        for each in (("A", "x", "h", "1,2..8"), ("B", "h", "k", "1,1..100"), ("C", "k", "y", "1,1..8"))
+    ]
+    assert linked(tmp_path, models)[0].warnings == []
+    assert refused(tmp_path / "n", models[1:]) == "MIL488 `C.k` gets [1, 1..100], but allows the ranges [1, 1..8]"
+
+
+def test_unknown_sizes_for_a_described_range_are_a_loss(tmp_path: Path) -> None:
+    """The sizes of nonzero values follow from numbers."""
+    body = "tensor<int32, [?, 1]> h = non_zero(x = x);"
+    found = text(body, "tensor<fp32, [4]> x", "h")
+    taken = text("tensor<int32, [?, 1]> y = add(x = h, y = h);", "tensor<int32, [?, 1]> h")
+    miltext.build(taken, tmp_path / "T.mlpackage", ranges={"h": "2..3,1"})
+    made, _ = linked(tmp_path, {"f": found, "t": tmp_path / "T.mlpackage"})
+    assert [each.code for each in made.warnings] == ["MIL450"]
+    assert made.warnings[0].message == (
+        "the sizes of `f.h` are not known, and `t.h`, bound to it, allows the ranges [2..3, 1] only, which the whole "
+        "does not state"
+    )
+    lost = refused(tmp_path / "n", {"f": found, "t": tmp_path / "T.mlpackage"}, no_loss=True)
+    assert lost.startswith("MIL454")
+
+
 def test_data_types_are_cast_on_request(tmp_path: Path) -> None:
     half = text("tensor<fp16, [4]> z = tanh(x = y);", "tensor<fp16, [4]> y", "z")
     simple = text("tensor<fp32, [4]> y = relu(x = x);")

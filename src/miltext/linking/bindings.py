@@ -10,10 +10,13 @@ from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.diagnostics.wording import listed
 from miltext.files.refusals import refusal
 from miltext.linking.parts import End, unknown_model
+from miltext.schema.types import read_type
 
 if TYPE_CHECKING:
     from miltext.diagnostics import ModelError
     from miltext.linking.parts import LinkedPart
+    from miltext.schema.proto import ValueType
+    from miltext.schema.types import Type
 
 TAKES, GIVES, STATES = ("input", "state"), ("output",), ("state",)
 """Sides of a model."""
@@ -35,6 +38,15 @@ class Bindings(NamedTuple):
     def spelled(self, end: End) -> str:
         """Return an end for messages, as in `encoder.y`."""
         return f"{self.parts[end.part].name}.{end.name}"
+
+    def declared(self, end: End) -> ValueType | None:
+        """Return the declaration of an end; None for an undefined output."""
+        return self.parts[end.part].sides[end.side][end.name]
+
+    def type(self, end: End) -> Type:
+        """Return the declared type of an end."""
+        declared = self.declared(end)
+        return None if declared is None else read_type(declared)
 
     def source(self, end: End) -> End:
         """Return the end that an end takes its value from in the end."""

@@ -13,7 +13,6 @@ from miltext.ir.graph import Graph
 from miltext.ir.needs import sort
 from miltext.ir.parts import Op
 from miltext.ir.passes import remove_dead
-from miltext.linking.agreement import type_of
 from miltext.linking.parts import End
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.printing.renaming import rename
@@ -105,7 +104,7 @@ class _Joining:
     def _bind(self, end: End, *, is_cast: bool) -> None:
         source = self._value(self._made.sources[end])
         if is_cast:
-            source = self._cast(source, type_of(self._made, end))
+            source = self._cast(source, self._made.type(end))
         self._values[_input(end)].replace_uses(source)
 
     def _is_there(self, op: Op, given: set[Value]) -> bool:

@@ -20,7 +20,7 @@ from miltext.descriptions.losses import warnings_of
 from miltext.diagnostics import codes, warning
 from miltext.drafting.judging import judge
 from miltext.files.refusals import refusal
-from miltext.linking.agreement import refine, require_agreement, type_of
+from miltext.linking.agreement import refine, require_agreement
 from miltext.linking.bindings import bound, kept_outputs
 from miltext.linking.describing import head_of_functions, head_of_joined
 from miltext.linking.joining import join
@@ -136,7 +136,7 @@ def _joined(request: _LinkRequest, parts: list[LinkedPart], linked: Linked, loss
     apart, keep = ([each] if isinstance(each, str) else [*each] for each in (request.apart, request.keep))
     made = bound(parts, request.bind or {}, apart)
     outputs = kept_outputs(made, keep)
-    refined = refine(made, linked.warnings.append)
+    refined = refine(made, linked.warnings.append, losses)
     opset = common_opset(parts)
     casts = require_agreement(made, request.cast, opset)
     linked.values = [_value(made, end, refined, casts) for end in made.sources]
@@ -151,7 +151,7 @@ def _joined(request: _LinkRequest, parts: list[LinkedPart], linked: Linked, loss
 
 
 def _value(made: Bindings, end: End, refined: Mapping[End, str], casts: set[End]) -> LinkedValue:
-    source, known = made.sources[end], type_of(made, end)
+    source, known = made.sources[end], made.type(end)
     dtype = known.dtype if end in casts and isinstance(known, TensorType) else ""
     spelled = made.spelled(source), made.spelled(end)
     return LinkedValue(*spelled, source.side != "output", end in made.stated, refined.get(end, ""), dtype)
