@@ -37,7 +37,8 @@ def test_a_link_is_told(folder: Path) -> None:
     assert done.stdout.decode().splitlines() == [
         "enc.y -> dec.y",
         "inputs: x; outputs: z",
-        "weights: 0 -> 0 bytes",
+        "inside: enc.y",
+        "weight files: 0 -> 0 bytes",
     ]
     again = miltext("link", "enc.mil", "dec.mil", "-o", "W.mlpackage")
     assert (again.returncode, b"--force" in again.stderr) == (2, True)
@@ -75,6 +76,8 @@ def test_functions(folder: Path) -> None:
         (("a=enc.mil", "a=dec.mil"), 1, "two models are named `a`"),
         (("enc.mil", "dec.mil", "--bind", "enc.y"), 2, "--bind is OUTPUT=INPUT"),
         (("enc.mil", "dec.mil", "--function", "main", "--function", "a=main"), 2, "--function is one name, or"),
+        (("enc.mil", "dec.mil", "--functions", "--keep", "z"), 2, "--functions binds nothing"),
+        (("enc.mil", "=dec.mil"), 2, "=dec.mil has no name before the ="),
         (("enc.mil", "gone.mil"), 2, "file or folder not found: gone.mil"),
         (("enc.mil", "enc.mil", "--bind", "enc.y=enc.x"), 1, "binds a model to itself"),
     ],

@@ -61,6 +61,42 @@ def test_in_the_other_order_the_outputs_stay(tmp_path: Path) -> None:
     made, _ = linked(tmp_path, {"d": DECODER, "e": ENCODER})
     assert made.outputs == ["z", "e_y"], "`y` is an input of the first"
     assert [each.new for each in made.renamed if not each.is_inner] == ["e_y"]
+    (found,) = made.warnings
+    assert (found.code, found.message) == (
+        "MIL465",
+        "`d.y` stays an input, and `e.y`, of a later model, is an output",
+    )
+    assert found.notes[0].message == "name `e` before `d`, or bind the two with `bind=`"
+    assert linked(tmp_path, {"d": DECODER, "e": ENCODER}, apart="y")[0].warnings == []
+    assert linked(tmp_path, {"d": DECODER, "e": ENCODER}, bind={"e.y": "d.y"})[0].warnings == []
+
+
+def test_outputs_that_inputs_take_are_inside(tmp_path: Path) -> None:
+    made, _ = linked(tmp_path, {"e": ENCODER, "d": DECODER})
+    assert made.inner == made.to_json()["inner"] == ["e.y"]
+    made, _ = linked(tmp_path, {"e": ENCODER, "d": DECODER}, keep=["y", "z"])
+    assert made.inner == []
+
+
+def test_a_binding_may_be_requested_twice(tmp_path: Path) -> None:
+    made, _ = linked(tmp_path, {"e": ENCODER, "d": DECODER}, bind={"e.y": ["d.y", "d.y"], "0.y": "d.y"})
+    assert [str(each) for each in made.values if each.is_requested] == ["e.y -> d.y"]
+
+
+def test_names_of_models_that_are_no_identifiers(tmp_path: Path) -> None:
+    made, _ = linked(tmp_path, {"a": ENCODER, "ü": ENCODER, "a b": ENCODER})
+    assert made.outputs == ["y", "model_1_y", "a_b_y"]
+    assert refused(tmp_path / "n", {"": ENCODER}) == "MIL485 the name of a model is empty"
+
+
+def test_a_way_out_is_about_its_problem(tmp_path: Path) -> None:
+    def notes(**how: Any) -> str:
+        with pytest.raises(ModelError) as raised:
+            linked(tmp_path, {"e": ENCODER, "d": DECODER}, **how)
+        return " ".join(each.message for each in raised.value.diagnostics[0].notes)
+
+    assert "depend" in notes(bind={"e.y": "d.y", "d.z": "e.x"})
+    assert "depend" not in notes(keep=["y", "y"])
 
 
 def test_a_binding_to_an_earlier_model_sorts_the_operations(tmp_path: Path) -> None:
@@ -438,8 +474,13 @@ def test_functions_have_names_without_quotes(tmp_path: Path) -> None:
     made, out = linked(tmp_path, {"Model-v1": ENCODER, "Model_v1": DECODER, "fp16": DECODER}, functions=True)
     assert made.functions == ["Model_v1_1", "Model_v1", "fp16_1"]
     assert miltext.check(out) == []
-    found = refused(tmp_path / "n", {"e": ENCODER}, functions=True, keep="y")
-    assert found.startswith("MIL485 functions of one model are not bound to each other")
+
+
+@pytest.mark.parametrize("how", [{"keep": "y"}, {"bind": {"e.y": "d.y"}}, {"apart": ["y"]}, {"cast": True}])
+def test_functions_bind_nothing(how: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="`functions` binds nothing"):
+        linked(tmp_path, {"e": ENCODER, "d": DECODER}, functions=True, **how)
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_blocks_for_other_opsets_are_left_out(tmp_path: Path) -> None:

@@ -100,6 +100,8 @@ def read_parts(models: Models, functions: str | Mapping[str, str] | None, choice
     named = _named(models)
     if not named:
         raise refusal(codes.IMPOSSIBLE_LINK, "no model is named")
+    if "" in named:
+        raise refusal(codes.IMPOSSIBLE_LINK, "the name of a model is empty")
     chosen = _chosen(functions, [*named])
     sources = {name: _ml_program(model_of(source)) for name, source in named.items()}
     sizes = _sizes(sources, choices)

@@ -358,6 +358,12 @@ NOTHING_TO_GENERATE = code(
     ERROR,
     "use existing names; `miltext ops` lists the operations with their opsets",
 )
+LATER_OUTPUT = code(
+    "MIL465",
+    "input with the name of a later output",
+    WARNING,
+    "name the models in the order in which they run, or bind the input with `bind=`",
+)
 NOTHING_GENERATED = code("MIL483", "nothing could be generated", ERROR, "allow more operations, data types or inputs")
 NO_HYPOTHESIS = code(
     "MIL484",
@@ -369,7 +375,7 @@ IMPOSSIBLE_LINK = code(
     "MIL485",
     "models that cannot be linked",
     ERROR,
-    "bind each input once, to a value that does not depend on it, and link models that fit; the message shows the ends",
+    "choose other models, names or bindings, as the message shows; `miltext info` shows inputs and outputs of a model",
 )
 TEST_FAILS_ON_MODEL = code(
     "MIL486",
@@ -396,7 +402,7 @@ INPUTS_DIFFER = code(
     "MIL489",
     "inputs of one name differ",
     ERROR,
-    "keep them apart with `apart=`, or give them one type and description",
+    "give them one type and description, or do not bind them to each other",
 )
 CONSTANT_RESIZED = code(
     "MIL490",
