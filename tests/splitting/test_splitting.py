@@ -158,6 +158,7 @@ width = 8
 height = 8
 [[output]]
 name = "last"
+shortDescription = "the last one"
 type = "multiArray"
 dataType = "fp32"
 """
@@ -397,6 +398,29 @@ def test_labels_and_metadata_stay_with_their_parts(model: Path, tmp_path: Path) 
     assert last.predictedFeatureName == whole.predictedFeatureName
     assert [*last.output] == [*whole.output]
     assert first.metadata == last.metadata == whole.metadata
+
+
+@pytest.mark.parametrize("pipeline", [False, True])
+def test_entries_of_other_parts_are_not_lost(pipeline: bool, tmp_path: Path) -> None:
+    built = photo(tmp_path, PHOTO)
+    out = tmp_path / ("Pipe.mlpackage" if pipeline else "parts")
+    made = miltext.split(built, out, at=["a", "extra"], pipeline=pipeline, no_loss=True)
+    assert made.warnings == []
+    assert len(made.parts) == 3
+
+
+def test_entries_of_functions_that_are_no_part_are_lost(tmp_path: Path) -> None:
+    whole = tmp_path / "Whole.mlpackage"
+    photo(tmp_path, PHOTO)
+    miltext.link({"a": tmp_path / "Photo.mlpackage", "b": tmp_path / "Photo.mlpackage"}, whole, functions=True)
+    with pytest.raises(ModelError) as raised:
+        miltext.split(whole, tmp_path / "parts", at="a", function="a", no_loss=True)
+    found = raised.value.diagnostics
+    assert {each.code for each in found} == {"MIL454"}
+    assert "of `b` was removed with its function" in found[0].message
+    assert "description=" not in str(raised.value)
+    assert not (tmp_path / "parts").exists()
+    miltext.split(whole, tmp_path / "parts", functions=True, no_loss=True)
 
 
 def test_a_pipeline_shares_the_weight_file_of_the_model(model: Path, tmp_path: Path) -> None:

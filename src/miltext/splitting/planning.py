@@ -66,6 +66,12 @@ class PlannedSplit(NamedTuple):
     weights: int
     ranges: Mapping[str, Sizes]
 
+    @property
+    def entries(self) -> set[tuple[str, str]]:
+        """The functions and names of the inputs and outputs of all parts."""
+        parts = [each.shown for each in self.parts]
+        return {(part.function, each.name) for part in parts for each in (*part.inputs, *part.outputs)}
+
     def ranges_of(self, part: PlannedPart) -> dict[str, Range]:
         """Return the sizes of the inputs of a part that have open ones."""
         names = [each.name for each in part.shown.inputs]

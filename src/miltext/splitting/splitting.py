@@ -198,6 +198,8 @@ def _write(source: Model, planned: PlannedSplit, output: Path, request: _SplitAr
         folder.mkdir()
         for each in planned.parts:
             path = folder / each.shown.name
-            found.update(dict.fromkeys(write_part(source, path, each.planner, options, planned.ranges_of(each))))
+            ranges = planned.ranges_of(each)
+            written = write_part(source, path, each.planner, options, ranges, planned.entries)
+            found.update(dict.fromkeys(written))
         staging.commit()
     return [*found]
