@@ -230,6 +230,27 @@ def test_parts_without_weights_have_equally_many_operations() -> None:
     assert made.weights == made.copied == 0
 
 
+def test_values_of_constants_alone_are_computed_where_they_are_used() -> None:
+    """The reshaped table is first in the program; it is used last."""
+    rows = ", ".join(f"[{', '.join(['0.5'] * 8)}]" for _ in range(4))
+    statements = f"""
+        w = const()[val = [{rows}]]; s = reshape(x = w, shape = [8, 4]); t = exp(x = s); u = cos(x = s);
+        a = relu(x = x); b = exp(x = a); c = tanh(x = b); d = matmul(x = c, y = t); e = sin(x = d);
+    """
+    made = miltext.split(text(statements, "e, u", "tensor<fp32, [1, 8]> x"), at="b")
+    assert shown(made) == ["x -> b", "b -> e u"]
+    made = miltext.split(text(statements, "e, u", "tensor<fp32, [1, 8]> x"), parts=2)
+    (crossing,) = made.parts[1].inputs
+    assert crossing.bytes == 8 * 4
+    assert made.parts[1].outputs[-1].name == "u"
+
+
+def test_an_order_of_constants_alone_is_valid() -> None:
+    source = text("s = exp(x = [1.5, 2]); t = cos(x = s);", "t, s", "tensor<fp32, [2]> x")
+    assert shown(miltext.split(source, parts=1)) == ["x -> t s"]
+    assert shown(miltext.split(source, at="s")) == ["x -> s", "s -> t"]
+
+
 def test_one_operation_is_one_part() -> None:
     source = text("a = relu(x = x);", "a")
     assert shown(miltext.split(source, parts=1)) == ["x z p -> a"]

@@ -65,9 +65,10 @@ def split(request: _SplitArguments) -> Splitting:
     """Divide a model into parts, and write each as a model, or all as one pipeline; return the parts.
 
     A part takes values directly from each earlier part that makes them, so that the parts, one after the other, compute
-    what the model does. Boundaries are where the fewest bytes cross them, and no value crosses that an input of a model
-    cannot have. All uses of a state are in one part. Constants are in each part that uses them, with their weights.
-    Inputs and outputs of the model keep their description. A draft is completed first.
+    what the model does. Boundaries are where the fewest bytes cross them, for operations in the order of the program,
+    with those that depend on constants alone before their first use. No value crosses that an input of a model cannot
+    have. All uses of a state are in one part. Constants are in each part that uses them, with their weights. Inputs and
+    outputs of the model keep their description. A draft is completed first.
 
     Args:
         source: MIL text, a path, a Program or a Model.
