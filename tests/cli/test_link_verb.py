@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
 from support.commands import miltext
+from support.strikes import struck
 
 import miltext as library
 
@@ -37,7 +40,8 @@ def test_a_link_is_told(folder: Path) -> None:
     assert done.stdout.decode().splitlines() == [
         "enc.y -> dec.y",
         "inputs: x; outputs: z",
-        "weights: 0 -> 0 bytes",
+        "inside: enc.y",
+        "weight files: 0 -> 0 bytes",
     ]
     again = miltext("link", "enc.mil", "dec.mil", "-o", "W.mlpackage")
     assert (again.returncode, b"--force" in again.stderr) == (2, True)
@@ -75,6 +79,8 @@ def test_functions(folder: Path) -> None:
         (("a=enc.mil", "a=dec.mil"), 1, "two models are named `a`"),
         (("enc.mil", "dec.mil", "--bind", "enc.y"), 2, "--bind is OUTPUT=INPUT"),
         (("enc.mil", "dec.mil", "--function", "main", "--function", "a=main"), 2, "--function is one name, or"),
+        (("enc.mil", "dec.mil", "--functions", "--keep", "z"), 2, "--functions binds nothing"),
+        (("enc.mil", "=dec.mil"), 2, "=dec.mil has no name before the ="),
         (("enc.mil", "gone.mil"), 2, "file or folder not found: gone.mil"),
         (("enc.mil", "enc.mil", "--bind", "enc.y=enc.x"), 1, "binds a model to itself"),
     ],
@@ -90,3 +96,17 @@ def test_messages_name_options(folder: Path) -> None:
     done = miltext("link", "enc.mil", "half.mil", "-o", "W.mlpackage")
     assert "`--cast` casts values" in done.stderr.decode()
     assert "`--apart` with `y`" in done.stderr.decode()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
+@pytest.mark.parametrize(("number", "strike"), [("SIGINT", 1), ("SIGTERM", 2)])
+@pytest.mark.parametrize("is_there", [False, True])
+def test_an_interrupted_link_leaves_what_was_there(folder: Path, number: str, strike: int, is_there: bool) -> None:
+    """Struck after the model, and after the manifest."""
+    if is_there:
+        miltext("link", "enc.mil", "-o", "W.mlpackage")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    words = ["link", "enc.mil", "dec.mil", "-o", "W.mlpackage", "--force"]
+    result = struck(folder, number, strike, *words)
+    assert (result.returncode, result.stderr) == (128 + getattr(signal, number), b"")
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before

@@ -6,14 +6,13 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from click.testing import Result
 from conftest import EXAMPLE
 from support.running import RUNNER
+from support.strikes import struck
 
 from miltext.cli import command
 
@@ -73,7 +72,8 @@ def test_a_text_on_standard_input() -> None:
         ((), "choose the parts by one of --parts, --max-weights, --at and --functions"),
         (("--parts", "2", "--functions"), "choose the parts by one of"),
         (("--functions", "--pipeline"), "--functions makes a model of each function"),
-        (("--parts", "2"), "name the model to write with -o, or see the parts with --dry-run"),
+        (("--parts", "2"), "name the folder to write with -o, or see the parts with --dry-run"),
+        (("--parts", "2", "--pipeline"), "name the model to write with -o, or see the parts with --dry-run"),
         (("--parts", "2", "-o", "p", "--dry-run"), "--dry-run writes nothing"),
         (("--parts", "0", "--dry-run"), "0 is not in the range x>=1"),
         (("--max-weights", "5 potatoes", "--dry-run"), "'5 potatoes' is no number of bytes, such as 500MB"),
@@ -108,26 +108,6 @@ def test_an_interrupted_split_leaves_nothing(
     model: Path, tmp_path: Path, number: str, strike: int, how: list[str]
 ) -> None:
     """Struck after the model of the first part, of the second one, and after the last file."""
-    script = f"""
-import os, signal, sys, time
-from miltext.building import writing
-from miltext.models import manifest
-from miltext.files import writing as files
-from miltext.__main__ import main
-
-count = 0
-def struck(path, pieces, write=files.write_new):
-    global count
-    write(path, pieces)
-    count += 1
-    if count == {strike}:
-        os.kill(os.getpid(), signal.{number})
-        time.sleep(60)
-
-writing.write_new = files.write_new = struck
-main()
-"""
-    command = [sys.executable, "-c", script, "split", "Model.mlpackage", "--parts", "3", *how]
-    result = subprocess.run(command, capture_output=True, check=False, timeout=50, cwd=tmp_path)
+    result = struck(tmp_path, number, strike, "split", "Model.mlpackage", "--parts", "3", *how)
     assert (result.returncode, result.stderr) == (128 + getattr(signal, number), b"")
     assert [each.name for each in tmp_path.iterdir()] == ["Model.mlpackage"]

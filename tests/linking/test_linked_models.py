@@ -94,7 +94,10 @@ def test_the_last_of_two_classifiers_predicts(tmp_path: Path) -> None:
     assert description is not None
     label = next(each for each in description.output if each.name == description.predictedFeatureName)
     assert label.type.WhichOneof("Type") == "int64Type"
-    assert any("is no longer a predicted label" in each.message for each in made.warnings)
+    stated = [open_model(path).description for path in paths]
+    names = [f"`{path.stem}.{each.predictedFeatureName}`" for path, each in zip(paths, stated, strict=True) if each]
+    lost = f"{names[0]} is no longer a predicted label: a model has one, {names[1]}"
+    assert any(each.message == lost for each in made.warnings)
     with pytest.raises(ModelError) as raised:
         miltext.link(paths, tmp_path / "N.mlpackage", apart=differing(paths), no_loss=True)
     assert raised.value.diagnostics[0].code == "MIL454"

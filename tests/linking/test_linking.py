@@ -61,6 +61,42 @@ def test_in_the_other_order_the_outputs_stay(tmp_path: Path) -> None:
     made, _ = linked(tmp_path, {"d": DECODER, "e": ENCODER})
     assert made.outputs == ["z", "e_y"], "`y` is an input of the first"
     assert [each.new for each in made.renamed if not each.is_inner] == ["e_y"]
+    (found,) = made.warnings
+    assert (found.code, found.message) == (
+        "MIL465",
+        "`d.y` stays an input, and `e.y`, of a later model, is an output",
+    )
+    assert found.notes[0].message == "name `e` before `d`, or bind the two with `bind=`"
+    assert linked(tmp_path, {"d": DECODER, "e": ENCODER}, apart="y")[0].warnings == []
+    assert linked(tmp_path, {"d": DECODER, "e": ENCODER}, bind={"e.y": "d.y"})[0].warnings == []
+
+
+def test_outputs_that_inputs_take_are_inside(tmp_path: Path) -> None:
+    made, _ = linked(tmp_path, {"e": ENCODER, "d": DECODER})
+    assert made.inner == made.to_json()["inner"] == ["e.y"]
+    made, _ = linked(tmp_path, {"e": ENCODER, "d": DECODER}, keep=["y", "z"])
+    assert made.inner == []
+
+
+def test_a_binding_may_be_requested_twice(tmp_path: Path) -> None:
+    made, _ = linked(tmp_path, {"e": ENCODER, "d": DECODER}, bind={"e.y": ["d.y", "d.y"], "0.y": "d.y"})
+    assert [str(each) for each in made.values if each.is_requested] == ["e.y -> d.y"]
+
+
+def test_names_of_models_that_are_no_identifiers(tmp_path: Path) -> None:
+    made, _ = linked(tmp_path, {"a": ENCODER, "ü": ENCODER, "a b": ENCODER})
+    assert made.outputs == ["y", "model_1_y", "a_b_y"]
+    assert refused(tmp_path / "n", {"": ENCODER}) == "MIL485 the name of a model is empty"
+
+
+def test_a_way_out_is_about_its_problem(tmp_path: Path) -> None:
+    def notes(**how: Any) -> str:
+        with pytest.raises(ModelError) as raised:
+            linked(tmp_path, {"e": ENCODER, "d": DECODER}, **how)
+        return " ".join(each.message for each in raised.value.diagnostics[0].notes)
+
+    assert "depend" in notes(bind={"e.y": "d.y", "d.z": "e.x"})
+    assert "depend" not in notes(keep=["y", "y"])
 
 
 def test_a_binding_to_an_earlier_model_sorts_the_operations(tmp_path: Path) -> None:
@@ -172,6 +208,61 @@ def test_open_sizes_are_inferred(tmp_path: Path) -> None:
     assert whole == []
     found = refused(tmp_path / "n", {"f": fixed, "w": tmp_path / "Wide.mlpackage"})
     assert found == "MIL488 `w.y` gets [2, 4], but allows the ranges [5..8, 4]"
+
+
+OPEN = "tensor<fp32, [1, ?]>"
+
+
+def open_model_of(folder: Path, name: str, given: str, taken: str, sizes: str) -> Path:
+    """A package that makes `taken` of `given`, whose sizes are described."""
+    made = folder / f"{name}.mlpackage"
+    source = text(f"{OPEN} {taken} = relu(x = {given});", f"{OPEN} {given}", taken)
+    miltext.build(source, made, ranges={given: sizes})
+    return made
+
+
+def test_described_ranges_hold_after_a_link(tmp_path: Path) -> None:
+    wide = open_model_of(tmp_path, "Wide", "x", "h", "1,1..100")
+    narrow = open_model_of(tmp_path, "Narrow", "h", "y", "1,2..8")
+    with pytest.raises(ModelError) as raised:
+        linked(tmp_path, [wide, narrow])
+    found = raised.value.diagnostics[0]
+    assert (found.code, found.message) == (
+        "MIL488",
+        "`Narrow.h` gets [1, 1..100], but allows the ranges [1, 2..8]",
+    )
+    way = "`ranges=` gives `Wide.x` other sizes, or `h` those that it gets: 1,1..100"
+    assert found.notes[0].message == way
+    for ranges in ({"x": "1,2..8"}, {"x": "1,3..4"}, {"h": "1,1..100"}):
+        made, _ = linked(tmp_path, [wide, narrow], ranges=ranges)
+        assert made.warnings == []
+    assert linked(tmp_path, [narrow, wide], bind={"Narrow.y": "Wide.x"})[0].warnings == []
+
+
+def test_ranges_pass_through_models(tmp_path: Path) -> None:
+    """The second model allows more than it gets, so that the third one gets no more than the first one gives."""
+    models = [
+        open_model_of(tmp_path, *each)
+        for each in (("A", "x", "h", "1,2..8"), ("B", "h", "k", "1,1..100"), ("C", "k", "y", "1,1..8"))
+    ]
+    assert linked(tmp_path, models)[0].warnings == []
+    assert refused(tmp_path / "n", models[1:]) == "MIL488 `C.k` gets [1, 1..100], but allows the ranges [1, 1..8]"
+
+
+def test_unknown_sizes_for_a_described_range_are_a_loss(tmp_path: Path) -> None:
+    """The sizes of nonzero values follow from numbers."""
+    body = "tensor<int32, [?, 1]> h = non_zero(x = x);"
+    found = text(body, "tensor<fp32, [4]> x", "h")
+    taken = text("tensor<int32, [?, 1]> y = add(x = h, y = h);", "tensor<int32, [?, 1]> h")
+    miltext.build(taken, tmp_path / "T.mlpackage", ranges={"h": "2..3,1"})
+    made, _ = linked(tmp_path, {"f": found, "t": tmp_path / "T.mlpackage"})
+    assert [each.code for each in made.warnings] == ["MIL450"]
+    assert made.warnings[0].message == (
+        "the sizes of `f.h` are not known, and `t.h`, bound to it, allows the ranges [2..3, 1] only, which the whole "
+        "does not state"
+    )
+    lost = refused(tmp_path / "n", {"f": found, "t": tmp_path / "T.mlpackage"}, no_loss=True)
+    assert lost.startswith("MIL454")
 
 
 def test_data_types_are_cast_on_request(tmp_path: Path) -> None:
@@ -383,8 +474,13 @@ def test_functions_have_names_without_quotes(tmp_path: Path) -> None:
     made, out = linked(tmp_path, {"Model-v1": ENCODER, "Model_v1": DECODER, "fp16": DECODER}, functions=True)
     assert made.functions == ["Model_v1_1", "Model_v1", "fp16_1"]
     assert miltext.check(out) == []
-    found = refused(tmp_path / "n", {"e": ENCODER}, functions=True, keep="y")
-    assert found.startswith("MIL485 functions of one model are not bound to each other")
+
+
+@pytest.mark.parametrize("how", [{"keep": "y"}, {"bind": {"e.y": "d.y"}}, {"apart": ["y"]}, {"cast": True}])
+def test_functions_bind_nothing(how: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="`functions` binds nothing"):
+        linked(tmp_path, {"e": ENCODER, "d": DECODER}, functions=True, **how)
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_blocks_for_other_opsets_are_left_out(tmp_path: Path) -> None:

@@ -140,6 +140,59 @@ def test_a_list_is_no_boundary() -> None:
             miltext.split(source, **how)
 
 
+PHOTO = """
+    a = relu(x = x); out = mul(x = a, y = 255.0); extra = exp(x = out); last = tanh(x = extra);
+"""
+IMAGES = "tensor<fp32, [1, 3, 8, 8]> x"
+AS_IMAGE = """
+[[input]]
+name = "x"
+type = "multiArray"
+dataType = "fp32"
+shape = [1, 3, 8, 8]
+[[output]]
+name = "out"
+type = "image"
+colorSpace = "RGB"
+width = 8
+height = 8
+[[output]]
+name = "last"
+shortDescription = "the last one"
+type = "multiArray"
+dataType = "fp32"
+"""
+
+
+def photo(tmp_path: Path, statements: str) -> Path:
+    """A model whose output `out` is an image, which Core ML rounds."""
+    description, built = tmp_path / "photo.toml", tmp_path / "Photo.mlpackage"
+    description.write_text(AS_IMAGE)
+    miltext.build(text(statements, "out, last", IMAGES), built, description=description)
+    return built
+
+
+def test_an_image_that_is_used_later_crosses_no_boundary(tmp_path: Path) -> None:
+    built = photo(tmp_path, PHOTO)
+    assert shown(miltext.split(built, parts=3)) == ["x -> a", "a -> out extra", "extra -> last"]
+    for pipeline in (False, True):
+        with pytest.raises(ModelError) as raised:
+            miltext.split(built, at="out", pipeline=pipeline)
+        found = raised.value.diagnostics[0]
+        expected = "`out` is an image outside, whose numbers Core ML rounds, and later operations use it"
+        assert (found.code, found.message) == ("MIL446", expected)
+        assert found.notes[0].message == "it would cross the boundary at `out`, to `extra`"
+    pipe = tmp_path / "Pipe.mlpackage"
+    miltext.split(built, pipe, at="extra", pipeline=True)
+    assert [each for each in miltext.check(pipe) if each.severity == "error"] == []
+
+
+def test_an_image_that_ends_a_part_alone_may_do_so(tmp_path: Path) -> None:
+    statements = "a = relu(x = x); out = mul(x = a, y = 255.0); b = tanh(x = a); last = exp(x = b);"
+    built = photo(tmp_path, statements)
+    assert shown(miltext.split(built, at=["a", "out"])) == ["x -> a", "a -> out", "a -> last"]
+
+
 def test_open_sizes_cross_with_a_range(tmp_path: Path) -> None:
     source = text("a = relu(x = x); b = exp(x = a); c = tanh(x = b);", "c", "tensor<fp32, [?, 3]> x")
     with pytest.raises(ModelError) as raised:
@@ -175,6 +228,27 @@ def test_parts_without_weights_have_equally_many_operations() -> None:
     made = miltext.split(text(CHAIN, "d"), parts=2)
     assert [each.operations for each in made.parts] == [2, 2]
     assert made.weights == made.copied == 0
+
+
+def test_values_of_constants_alone_are_computed_where_they_are_used() -> None:
+    """The reshaped table is first in the program; it is used last."""
+    rows = ", ".join(f"[{', '.join(['0.5'] * 8)}]" for _ in range(4))
+    statements = f"""
+        w = const()[val = [{rows}]]; s = reshape(x = w, shape = [8, 4]); t = exp(x = s); u = cos(x = s);
+        a = relu(x = x); b = exp(x = a); c = tanh(x = b); d = matmul(x = c, y = t); e = sin(x = d);
+    """
+    made = miltext.split(text(statements, "e, u", "tensor<fp32, [1, 8]> x"), at="b")
+    assert shown(made) == ["x -> b", "b -> e u"]
+    made = miltext.split(text(statements, "e, u", "tensor<fp32, [1, 8]> x"), parts=2)
+    (crossing,) = made.parts[1].inputs
+    assert crossing.bytes == 8 * 4
+    assert made.parts[1].outputs[-1].name == "u"
+
+
+def test_an_order_of_constants_alone_is_valid() -> None:
+    source = text("s = exp(x = [1.5, 2]); t = cos(x = s);", "t, s", "tensor<fp32, [2]> x")
+    assert shown(miltext.split(source, parts=1)) == ["x -> t s"]
+    assert shown(miltext.split(source, at="s")) == ["x -> s", "s -> t"]
 
 
 def test_one_operation_is_one_part() -> None:
@@ -345,6 +419,29 @@ def test_labels_and_metadata_stay_with_their_parts(model: Path, tmp_path: Path) 
     assert last.predictedFeatureName == whole.predictedFeatureName
     assert [*last.output] == [*whole.output]
     assert first.metadata == last.metadata == whole.metadata
+
+
+@pytest.mark.parametrize("pipeline", [False, True])
+def test_entries_of_other_parts_are_not_lost(pipeline: bool, tmp_path: Path) -> None:
+    built = photo(tmp_path, PHOTO)
+    out = tmp_path / ("Pipe.mlpackage" if pipeline else "parts")
+    made = miltext.split(built, out, at=["a", "extra"], pipeline=pipeline, no_loss=True)
+    assert made.warnings == []
+    assert len(made.parts) == 3
+
+
+def test_entries_of_functions_that_are_no_part_are_lost(tmp_path: Path) -> None:
+    whole = tmp_path / "Whole.mlpackage"
+    photo(tmp_path, PHOTO)
+    miltext.link({"a": tmp_path / "Photo.mlpackage", "b": tmp_path / "Photo.mlpackage"}, whole, functions=True)
+    with pytest.raises(ModelError) as raised:
+        miltext.split(whole, tmp_path / "parts", at="a", function="a", no_loss=True)
+    found = raised.value.diagnostics
+    assert {each.code for each in found} == {"MIL454"}
+    assert "of `b` was removed with its function" in found[0].message
+    assert "description=" not in str(raised.value)
+    assert not (tmp_path / "parts").exists()
+    miltext.split(whole, tmp_path / "parts", functions=True, no_loss=True)
 
 
 def test_a_pipeline_shares_the_weight_file_of_the_model(model: Path, tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def prepare(source: Model, output: Path, choices: BuildChoices) -> NewModel:
         _check_read(new, output, choices)
         if choices.renames:
             rename(new.spec, _original(source, choices), choices.renames, choices)
-        new.warnings += warnings_of(new.losses, refused=choices.no_loss)
+        new.warnings += warnings_of(new.losses, refused=choices.no_loss, elsewhere=choices.elsewhere)
         if choices.check:
             new.warnings += [*inherited_faults(new), *unreachable_functions(new)]
         new.changes = [*changes(new.around, around(new.spec), new.known, choices.renames or {})]

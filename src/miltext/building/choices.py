@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -82,12 +82,14 @@ class BuildOptions(WriteOptions):
 class BuildChoices(BuildOptions):
     """The options of a build whose original is open.
 
-    `edit` is for the verbs that change a program, and `any_kind` for the verbs that write any model as it is.
+    `edit` is for the verbs that change a program, and `any_kind` for the verbs that write any model as it is. Entries
+    of the description that other models take, by function and name, are `elsewhere`: the build does not lose them.
     """
 
     original: Model | None = None
     edit: Edit | None = None
     any_kind: bool = False
+    elsewhere: Collection[tuple[str, str]] = ()
 
     @classmethod
     def of(cls, options: WriteOptions, **own: Any) -> BuildChoices:

@@ -85,6 +85,8 @@ def command(
 
     With --functions, each MODEL becomes a function of its name, and nothing is bound. The first is the default.
     """
+    if choices["functions"] and (bindings or apart or keep or choices["cast"]):
+        raise click.UsageError("--functions binds nothing: leave out --bind, --apart, --keep and --cast")
     from miltext.descriptions.sizes import read_sizes
     from miltext.linking.linking import link
 
@@ -106,6 +108,8 @@ def _named(words: Sequence[str]) -> dict[str, Model]:
     from miltext.linking.parts import named_models
 
     split = [("", "", word) if os.path.lexists(word) else word.rpartition("=") for word in words]
+    if nameless := next((path for name, sign, path in split if sign and not name), None):
+        raise click.UsageError(f"={nameless} has no name before the =: write NAME={nameless}, or {nameless} alone")
     return named_models([(name, open_whole(path)) for name, _, path in split])
 
 

@@ -99,7 +99,7 @@ def command(
         raise click.UsageError("choose the parts by one of --parts, --max-weights, --at and --functions")
     if functions and (choices["pipeline"] or choices["function"] is not None):
         raise click.UsageError("--functions makes a model of each function: leave out --pipeline and --function")
-    require_one_end(output, dry_run, "the parts")
+    require_one_end(output, dry_run, "the parts", "model" if choices["pipeline"] else "folder")
     from miltext.descriptions.sizes import read_sizes
     from miltext.splitting.splitting import split
 

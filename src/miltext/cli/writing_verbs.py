@@ -247,12 +247,12 @@ def reporting(output: str) -> Iterator[Record]:
     tell_written(output, changes)
 
 
-def require_one_end(output: str, dry_run: bool, what: str) -> None:
-    """Raise UsageError unless a verb writes an output or shows, in words, `what` would happen."""
+def require_one_end(output: str, dry_run: bool, what: str, end: str = "model") -> None:
+    """Raise UsageError unless a verb writes an output, an `end`, or shows, in words, `what` would happen."""
     if output and dry_run:
         raise click.UsageError("--dry-run writes nothing: leave out either --dry-run or -o")
     if not output and not dry_run:
-        raise click.UsageError(f"name the model to write with -o, or see {what} with --dry-run")
+        raise click.UsageError(f"name the {end} to write with -o, or see {what} with --dry-run")
 
 
 def tell_written(output: str, changes: Sequence[DescriptionChange], facts: Record | None = None) -> None:

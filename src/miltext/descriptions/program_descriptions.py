@@ -228,9 +228,8 @@ def _lost_with(function: FunctionDescription, interface: Interface) -> list[Desc
         for entry in getattr(function, field):
             if what := stated_facts(entry, types.get(entry.name), field):
                 noun = f"the {field} `{entry.name}` of `{function.name}`"
-                found.append(
-                    DescriptionLoss(f"{noun} was removed with its function, and had {_listed(what)}", is_meant=True)
-                )
+                message = f"{noun} was removed with its function, and had {_listed(what)}"
+                found.append(DescriptionLoss(message, is_meant=True, gone=(function.name, entry.name)))
     return found
 
 
@@ -271,7 +270,8 @@ def _follow_predictions(described: Described, side: _Side) -> list[DescriptionLo
         new = side.name(old)
         setattr(described, prediction, new)
         if old and not new:
-            losses.append(DescriptionLoss(f"the output `{old}` was removed, but was the {prediction}", is_meant=True))
+            message = f"the output `{old}` was removed, but was the {prediction}"
+            losses.append(DescriptionLoss(message, is_meant=True, gone=(side.function, old)))
     return [*losses, *lone_probabilities(described)] if had_label else losses
 
 
@@ -296,7 +296,7 @@ class _Side:
         asked: Mapping[str, Sizes] | None,
         compiled: Mapping[str, Flexible],
     ) -> None:
-        self._side, self._function = side, function
+        self._side, self.function = side, function
         self._old = was.interface.sides[side] if was else {}
         self._names = was.sides[side] if was else {}
         self._keeps_names = was is not None and was.keeps_names
@@ -327,7 +327,7 @@ class _Side:
             name,
             self._new.get(name),
             self._side,
-            self._function,
+            self.function,
             requested,
             self._compiled.get(name, NO_COMPILED_SIZES),
         )
@@ -357,9 +357,8 @@ class _Side:
             message = f"`{same[0]}` is described by its type alone: nothing shows that it was `{entry.name}`, which"
             self.losses.append(DescriptionLoss(f"{message} was removed, and had {_listed(what)}"))
         else:
-            self.losses.append(
-                DescriptionLoss(f"the {self._side} `{entry.name}` was removed, and had {_listed(what)}", is_meant=True)
-            )
+            message = f"the {self._side} `{entry.name}` was removed, and had {_listed(what)}"
+            self.losses.append(DescriptionLoss(message, is_meant=True, gone=(self.function, entry.name)))
 
 
 def _name_predictions(described: Described, program: Program, function: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.printing.flexible_shapes import Flexible, flexible, read_information
+from miltext.schema.features import function_features
 from miltext.schema.types import Shape, show
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def _sides(description: ModelDescription, function: str) -> tuple[Iterable[Featu
     """Return the inputs and the outputs of a function; of a model with a single function, they are in the description
     itself.
     """
-    own = next((each for each in description.functions if each.name == function), description)
+    own = function_features(description, function)
     return own.input, own.output
 
 

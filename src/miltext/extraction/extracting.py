@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -110,14 +110,20 @@ def extract(request: _ExtractRequest) -> list[Diagnostic]:
 
 
 def write_part(
-    source: Model, output: Path, planner: Planner, options: WriteOptions, ranges: Mapping[str, Range]
+    source: Model,
+    output: Path,
+    planner: Planner,
+    options: WriteOptions,
+    ranges: Mapping[str, Range],
+    elsewhere: Collection[tuple[str, str]] = (),
 ) -> list[Diagnostic]:
-    """Write the part of a model that the `planner` plans; return the warnings. `ranges` are the sizes of its inputs.
+    """Write the part of a model that the `planner` plans; return the warnings. `ranges` are the sizes of its inputs,
+    and `elsewhere` the entries of the description that other parts have.
 
     Raise as `miltext.build` does, and as the planner.
     """
     reported: list[Diagnostic] = []
-    choices = part_choices(source, planner, options, ranges, reported)
+    choices = part_choices(source, planner, options, ranges, reported, elsewhere)
     built = build_as_chosen(source, output, choices)
     return [*reported, *(each for each in built if each.code != codes.UNUSED_WEIGHTS or each.notes)]
 
@@ -128,6 +134,7 @@ def part_choices(
     options: WriteOptions,
     ranges: Mapping[str, Range],
     reported: list[Diagnostic],
+    elsewhere: Collection[tuple[str, str]] = (),
 ) -> BuildChoices:
     """Return the choices to build a planned part, with only its weights; the build adds warnings to `reported`."""
     return BuildChoices.of(
@@ -136,6 +143,7 @@ def part_choices(
         original=source if source.kind in WITH_DESCRIPTION else None,
         ranges=ranges,
         prune_weights=True,
+        elsewhere=elsewhere,
         edit=partial(_edit, _RequestedPart(planner, source.specification_version or 0, reported)),
     )
 

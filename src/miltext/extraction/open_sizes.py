@@ -10,6 +10,7 @@ from miltext.ir.graph import Graph
 from miltext.parsing.parser import attempt
 from miltext.printing.flexible_shapes import flexible
 from miltext.printing.printing import to_text
+from miltext.schema.features import ANY_SIZE, function_features
 from miltext.schema.types import TensorType, read_type
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from miltext.descriptions.sizes import Sizes
     from miltext.models.model import Model
-    from miltext.schema.proto import Function, ModelDescription, Program
+    from miltext.schema.proto import Function, FunctionDescription, ModelDescription, Program
     from miltext.schema.types import Shape, Type
 
 MIDDLE = 2
@@ -25,18 +26,32 @@ MIDDLE = 2
 
 
 def ranges_that_follow(source: Model, function: str, names: Collection[str]) -> dict[str, Sizes]:
+    """Return the sizes of the values of a function, by name, whose open sizes depend on its inputs, as described."""
+    described = None if source.description is None else function_features(source.description, function)
+    return sizes_that_follow(source.program, function, names, described, text=source.text)
+
+
+def sizes_that_follow(
+    program: Program,
+    function: str,
+    names: Collection[str],
+    described: ModelDescription | FunctionDescription | None,
+    known: Mapping[str, Sizes] | None = None,
+    *,
+    text: str | None = None,
+) -> dict[str, Sizes]:
     """Return the sizes of the values of a function, by name, whose open sizes depend on its inputs.
 
-    Types are inferred for the least and the greatest sizes of all inputs, and for sizes between; if the results are not
-    in order, or unknown, there is no range. Enumerated shapes give no ranges.
+    Inputs have the sizes in `known`, or else those `described`. Types are inferred for the least and the greatest sizes
+    of all inputs, and for sizes between; if the results are not in order, or unknown, there is no range. Enumerated
+    shapes give no ranges. `text` is the text of the program, if there is one.
     """
-    program, description = source.program, source.description
     chosen = program.functions[function]
     wanted = {name for name, shape in _shapes(program, function).items() if name in names and None in shape}
-    ranges = _ranges(chosen, description, function) if wanted and description is not None else {}
+    ranges = _ranges(chosen, described, known or {}) if wanted and described is not None else {}
     if not ranges:
         return {}
-    text = source.text or to_text(program)
+    text = text or to_text(program)
     found = [_sizes(text, function, each) for each in _tried(ranges)]
     made = {name: _between([each.get(name) for each in found]) for name in sorted(wanted)}
     return {name: sizes for name, sizes in made.items() if sizes is not None}
@@ -49,16 +64,19 @@ def _shapes(program: Program, name: str) -> dict[str, Shape]:
     return {name: known.shape for name, known in types.items() if isinstance(known, TensorType)}
 
 
-def _ranges(function: Function, description: ModelDescription, name: str) -> dict[str, list[list[int]]]:
+def _ranges(
+    function: Function, described: ModelDescription | FunctionDescription, sizes: Mapping[str, Sizes]
+) -> dict[str, list[list[int]]]:
     """Return the least and the greatest sizes of the inputs with open ones; nothing if any of these has none."""
-    own = next((each for each in description.functions if each.name == name), description)
-    features = {each.name: flexible(each) for each in own.input}
+    features = {each.name: flexible(each) for each in described.input}
     found: dict[str, list[list[int]]] = {}
     for value in function.inputs:
         known, feature = read_type(value.type), features.get(value.name)
         if not isinstance(known, TensorType) or None not in known.shape:
             continue
         limits = feature.ranges if feature is not None else []
+        if value.name in sizes:
+            limits = [[each.least, each.greatest or ANY_SIZE] for each in sizes[value.name]]
         if len(limits) != len(known.shape) or any(greatest < least for least, greatest in limits):
             return {}
         found[value.name] = limits

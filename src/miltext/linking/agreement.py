@@ -6,51 +6,44 @@ from typing import TYPE_CHECKING
 
 from miltext.building.choices import BuildChoices
 from miltext.containers.programs import TextModel
-from miltext.descriptions.kept_sizes import sizes_in_words
 from miltext.descriptions.sizes import Size, spell_sizes
 from miltext.diagnostics import Note, codes
 from miltext.files.refusals import refusal
 from miltext.files.writing import WITH_DESCRIPTION
-from miltext.printing.flexible_shapes import flexible
+from miltext.linking.allowed import AllowedSizes
 from miltext.printing.printer import type_text
 from miltext.printing.printing import to_text
 from miltext.schema.operations import signature
-from miltext.schema.types import TensorType, read_type, show
+from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from miltext.descriptions.losses import DescriptionLoss
     from miltext.descriptions.sizes import Sizes
     from miltext.diagnostics import Diagnostic, ModelError
     from miltext.linking.bindings import Bindings
     from miltext.linking.parts import End, LinkedPart
-    from miltext.schema.proto import FeatureDescription, ValueType
-    from miltext.schema.types import Shape, Type
-
-
-def type_of(made: Bindings, end: End) -> Type:
-    """Return the declared type of an end."""
-    declared = _declared(made, end)
-    return None if declared is None else read_type(declared)
-
-
-def _declared(made: Bindings, end: End) -> ValueType | None:
-    return made.parts[end.part].sides[end.side][end.name]
+    from miltext.schema.proto import FeatureDescription
+    from miltext.schema.types import Type
 
 
 # ---- sizes
 
 
-def refine(made: Bindings, on_warning: Callable[[Diagnostic], object]) -> dict[End, str]:
+def refine(made: Bindings, on_warning: Callable[[Diagnostic], object], losses: list[DescriptionLoss]) -> dict[End, str]:
     """Give inputs of open sizes the sizes of the outputs that they are bound to, and infer the types that follow;
-    return the sizes in words.
+    return the sizes in words. Outputs whose sizes are unknown are added to `losses`.
 
     Models are refined in their order, so that an output has its final sizes. Raise ParseError and ModelError as
-    `miltext.reshape` does.
+    `miltext.reshape` does, and MIL488 for sizes that an input does not allow.
     """
     refined: dict[End, str] = {}
+    allowed = AllowedSizes(made, losses)
     for part in made.parts:
         ends = [end for end in part.ends("input") if end in made.sources]
+        for end in ends:
+            allowed.require(end)
         wanted = {end: sizes for end in ends if (sizes := _closed(made, end)) is not None}
         if wanted:
             _resize(part, {end.name: sizes for end, sizes in wanted.items()}, on_warning)
@@ -61,12 +54,11 @@ def refine(made: Bindings, on_warning: Callable[[Diagnostic], object]) -> dict[E
 def _closed(made: Bindings, end: End) -> Sizes | None:
     """Return the sizes of a bound input with open ones, whose source has fixed sizes there; None if nothing changes."""
     source = made.source(end)
-    given, taken = type_of(made, source), type_of(made, end)
+    given, taken = made.type(source), made.type(end)
     if source.side != "output" or not isinstance(given, TensorType) or not isinstance(taken, TensorType):
         return None
     if not _fits(given, taken) or given.shape == taken.shape:
         return None
-    _require_allowed(made, end, given.shape)
     return tuple(Size(1, None) if size is None else Size(size, size) for size in given.shape)
 
 
@@ -75,19 +67,6 @@ def _fits(given: TensorType, taken: TensorType) -> bool:
     if len(given.shape) != len(taken.shape):
         return False
     return all(size == wanted or wanted is None for size, wanted in zip(given.shape, taken.shape, strict=True))
-
-
-def _require_allowed(made: Bindings, end: End, shape: Shape) -> None:
-    """Refuse fixed sizes that the description of an input does not allow. Raise ModelError (MIL488)."""
-    entry = _entry(made, end)
-    sizes = flexible(entry) if entry is not None else None
-    fixed = [size for size in shape if size is not None]
-    if sizes is not None and len(fixed) == len(shape) and not sizes.allows(fixed):
-        allowed = sizes_in_words(sizes)
-        message = (
-            f"`{made.spelled(end)}` gets {show(shape)}, but allows {', '.join(allowed) or show((*sizes.default,))}"
-        )
-        raise refusal(codes.TYPES_OF_BINDING, message, None, Note("`miltext reshape` gives it other sizes"))
 
 
 def _resize(part: LinkedPart, sizes: dict[str, Sizes], on_warning: Callable[[Diagnostic], object]) -> None:
@@ -128,7 +107,7 @@ def require_agreement(made: Bindings, cast: bool, opset: str) -> set[End]:
 
 def _needs_cast(made: Bindings, end: End, source: End, cast: bool, opset: str) -> bool:
     """Return whether an output has to be cast for an input."""
-    given, taken = type_of(made, source), type_of(made, end)
+    given, taken = made.type(source), made.type(end)
     if given is not None and given == taken:
         return False
     if not isinstance(given, TensorType) or not isinstance(taken, TensorType) or given.shape != taken.shape:
@@ -153,7 +132,7 @@ def _way(given: Type, taken: Type) -> str:
 
 
 def _differ(made: Bindings, end: End, source: End, way: str) -> ModelError:
-    given, taken = (_declared(made, each) for each in (source, end))
+    given, taken = (made.declared(each) for each in (source, end))
     types = [type_text(each) if each is not None else "of no known type" for each in (given, taken)]
     message = f"`{made.spelled(source)}` is {types[0]}, but `{made.spelled(end)}`, bound to it, is {types[1]}"
     notes = [Note(way)]
@@ -180,7 +159,7 @@ def _require_colours(made: Bindings, end: End, source: End) -> None:
 
 def _require_alike(made: Bindings, end: End, source: End) -> None:
     """Refuse two inputs, or two states, that cannot be one."""
-    one, other = _declared(made, source), _declared(made, end)
+    one, other = made.declared(source), made.declared(end)
     entries = [_entry(made, each) for each in (source, end)]
     kinds = [entry.type for entry in entries if entry is not None]
     if one == other and (len(kinds) < 2 or kinds[0] == kinds[1]):

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.diagnostics import Note, codes
+from miltext.diagnostics import Note, codes, warning
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.diagnostics.wording import listed
 from miltext.files.refusals import refusal
 from miltext.linking.parts import End, unknown_model
+from miltext.schema.types import read_type
 
 if TYPE_CHECKING:
-    from miltext.diagnostics import ModelError
+    from miltext.diagnostics import Diagnostic, ModelError
     from miltext.linking.parts import LinkedPart
+    from miltext.schema.proto import ValueType
+    from miltext.schema.types import Type
 
 TAKES, GIVES, STATES = ("input", "state"), ("output",), ("state",)
 """Sides of a model."""
@@ -35,6 +38,15 @@ class Bindings(NamedTuple):
     def spelled(self, end: End) -> str:
         """Return an end for messages, as in `encoder.y`."""
         return f"{self.parts[end.part].name}.{end.name}"
+
+    def declared(self, end: End) -> ValueType | None:
+        """Return the declaration of an end; None for an undefined output."""
+        return self.parts[end.part].sides[end.side][end.name]
+
+    def type(self, end: End) -> Type:
+        """Return the declared type of an end."""
+        declared = self.declared(end)
+        return None if declared is None else read_type(declared)
 
     def source(self, end: End) -> End:
         """Return the end that an end takes its value from in the end."""
@@ -76,6 +88,8 @@ def _bind(made: Bindings, source: End, target: End) -> None:
         raise _impossible(f"`{spelled}` binds a model to itself")
     if (source.side == "state") != (target.side == "state"):
         raise _impossible(f"`{spelled}` binds a state to a value: only two states can be one")
+    if made.sources.get(target) == source:
+        return
     if target in made.sources:
         before = made.spelled(made.sources[target])
         raise _impossible(f"`{made.spelled(target)}` is bound twice, to `{before}` and to `{made.spelled(source)}`")
@@ -98,6 +112,39 @@ def _by_name(made: Bindings, apart: set[str]) -> None:
             else:
                 given[end.name] = end
         given.update({end.name: end for end in part.ends("output")})
+
+
+def later_outputs(made: Bindings, apart: Iterable[str]) -> Iterator[Diagnostic]:
+    """Yield a warning about each input of the whole whose name an output of a later model has.
+
+    An output that an input takes, or that depends on the model of the input, means another value.
+    """
+    kept, used = {*apart}, made.used
+    later: dict[str, End] = {}
+    for part in reversed(made.parts):
+        for end in part.ends("input"):
+            source = later.get(end.name)
+            if source is None or end in made.sources or end.name in kept or part.place in _before(made, source.part):
+                continue
+            names = made.spelled(end), made.spelled(source)
+            message = f"`{names[0]}` stays an input, and `{names[1]}`, of a later model, is an output"
+            way = f"name `{made.parts[source.part].name}` before `{part.name}`, or bind the two with `bind=`"
+            other = f"`apart=` with `{end.name}` states that they are different values"
+            yield warning(codes.LATER_OUTPUT, message, None, Note(way), Note(other))
+        later.update({end.name: end for end in part.ends("output") if end not in used})
+
+
+def _before(made: Bindings, place: int) -> set[int]:
+    """Return the places of the models that a model takes values of, at first or second hand."""
+    found: set[int] = set()
+    todo = [place]
+    while todo:
+        last = todo.pop()
+        ends = (source for end, source in made.sources.items() if end.part == last and source.side == "output")
+        new = {source.part for source in ends} - found
+        found |= new
+        todo += new
+    return found
 
 
 # ---- names of ends
@@ -171,8 +218,8 @@ def _kept(made: Bindings, name: str, ends: Iterable[End]) -> End:
     raise refusal(codes.UNKNOWN_NAME, message, None, Note(f"the outputs are {listed(known, 'and', MOST)}"))
 
 
-def _impossible(message: str) -> ModelError:
-    return refusal(codes.IMPOSSIBLE_LINK, message)
+def _impossible(message: str, *ways: str) -> ModelError:
+    return refusal(codes.IMPOSSIBLE_LINK, message, None, *map(Note, ways))
 
 
 # ---- circles
@@ -183,7 +230,8 @@ def _refuse_circles(made: Bindings) -> None:
     circle = _circle_of_inputs(made) or (_circle(made) if made.is_backward else [])
     if circle:
         steps = [f"`{made.spelled(made.sources[end])}` -> `{made.spelled(end)}`" for end in circle]
-        raise _impossible(f"the bindings form a circle: {', '.join(steps)}")
+        way = "bind one of these inputs to a value that does not depend on it"
+        raise _impossible(f"the bindings form a circle: {', '.join(steps)}", way)
 
 
 def _circle_of_inputs(made: Bindings) -> list[End]:

@@ -67,18 +67,20 @@ def _name_predictions(
 ) -> None:
     """Name the outputs of the last classifier whose label is an output of the whole."""
     label, probabilities = PREDICTIONS
+    before = ""
     for part in made.parts:
         names = {end.name: name for end, name in given.items() if end.part == part.place}
         stated = [getattr(part.described, field) for field in PREDICTIONS]
         if not stated[0]:
             continue
-        before = getattr(description, label)
         if stated[0] not in names:
             message = f"the label `{stated[0]}` of `{part.name}` is no output, so that model classifies nothing"
             losses.append(DescriptionLoss(message, is_meant=True))
             continue
+        own = f"{part.name}.{stated[0]}"
         if before:
-            losses.append(DescriptionLoss(f"`{before}` is no longer a predicted label: a model has one, `{stated[0]}`"))
+            losses.append(DescriptionLoss(f"`{before}` is no longer a predicted label: a model has one, `{own}`"))
+        before = own
         setattr(description, label, names[stated[0]])
         setattr(description, probabilities, names.get(stated[1], ""))
 

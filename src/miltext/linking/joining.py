@@ -13,12 +13,12 @@ from miltext.ir.graph import Graph
 from miltext.ir.needs import sort
 from miltext.ir.parts import Op
 from miltext.ir.passes import remove_dead
-from miltext.linking.agreement import type_of
-from miltext.linking.parts import End
+from miltext.linking.parts import UNNAMED, End
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.printing.renaming import rename
 from miltext.schema.types import TensorType
 from miltext.schema.value_builders import STRING, immediate
+from miltext.syntax.names import fitting
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -105,7 +105,7 @@ class _Joining:
     def _bind(self, end: End, *, is_cast: bool) -> None:
         source = self._value(self._made.sources[end])
         if is_cast:
-            source = self._cast(source, type_of(self._made, end))
+            source = self._cast(source, self._made.type(end))
         self._values[_input(end)].replace_uses(source)
 
     def _is_there(self, op: Op, given: set[Value]) -> bool:
@@ -217,7 +217,8 @@ class _Joining:
         known: dict[str, Value] = {}
         for end, value in ends:
             if known.setdefault(value.name, value) is not value:
-                rename(value, self._function.fresh(f"{self._made.parts[end.part].name}_{value.name}"))
+                part = self._made.parts[end.part]
+                rename(value, self._function.fresh(f"{fitting(part.name) or f'{UNNAMED}_{end.part}'}_{value.name}"))
                 known[value.name] = value
 
     def _part_inner(self, outer: Collection[Value]) -> None:

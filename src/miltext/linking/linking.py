@@ -20,8 +20,8 @@ from miltext.descriptions.losses import warnings_of
 from miltext.diagnostics import codes, warning
 from miltext.drafting.judging import judge
 from miltext.files.refusals import refusal
-from miltext.linking.agreement import refine, require_agreement, type_of
-from miltext.linking.bindings import bound, kept_outputs
+from miltext.linking.agreement import refine, require_agreement
+from miltext.linking.bindings import bound, kept_outputs, later_outputs
 from miltext.linking.describing import head_of_functions, head_of_joined
 from miltext.linking.joining import join
 from miltext.linking.opsets import common_opset, left_out
@@ -88,6 +88,7 @@ def link(request: _LinkRequest) -> Linked:
         ModelError: MIL430 for an unknown name, MIL485 for models that cannot be linked, MIL488 for a binding whose
             types differ, MIL489 for inputs of one name that differ; MIL254 and MIL257 for a model that is no ML
             Program; and the errors of `miltext.build`.
+        TypeError: `functions` is given with `bind`, `apart`, `keep` or `cast`.
 
     Example:
         done = miltext.link({"old": "Old.mlpackage", "new": "New.mlpackage"}, "Both.mlpackage", functions=True)
@@ -98,6 +99,8 @@ def link(request: _LinkRequest) -> Linked:
 
 @with_room
 def _linked(request: _LinkRequest, output: Path) -> Linked:
+    if request.functions and (request.bind or request.cast or [*request.apart] or [*request.keep]):
+        raise TypeError("`functions` binds nothing: leave out `bind`, `apart`, `keep` and `cast`")
     if output.suffix.lower() not in OUTPUTS:
         message = f"linked models are an .mlpackage, an .mlmodel or an .mlmodelc, not `{output.name}`"
         raise refusal(codes.WRONG_ENDING, message, output)
@@ -111,9 +114,6 @@ def _linked(request: _LinkRequest, output: Path) -> Linked:
         expect=request.expect,
         prune_weights=True,
     )
-    if request.functions and (request.bind or request.cast or [*request.apart] or [*request.keep]):
-        message = "functions of one model are not bound to each other: `functions=True` has no bindings and outputs"
-        raise refusal(codes.IMPOSSIBLE_LINK, message)
     parts = read_parts(request.models, request.function, choices)
     check_target(output, request.force, [part.source for part in parts])
     linked = Linked()
@@ -135,8 +135,9 @@ def _joined(request: _LinkRequest, parts: list[LinkedPart], linked: Linked, loss
     """Return the model of one function."""
     apart, keep = ([each] if isinstance(each, str) else [*each] for each in (request.apart, request.keep))
     made = bound(parts, request.bind or {}, apart)
+    linked.warnings += later_outputs(made, apart)
     outputs = kept_outputs(made, keep)
-    refined = refine(made, linked.warnings.append)
+    refined = refine(made, linked.warnings.append, losses)
     opset = common_opset(parts)
     casts = require_agreement(made, request.cast, opset)
     linked.values = [_value(made, end, refined, casts) for end in made.sources]
@@ -144,6 +145,7 @@ def _joined(request: _LinkRequest, parts: list[LinkedPart], linked: Linked, loss
     linked.weights = _take_files(parts)
     joined = join(made, outputs, casts, opset, prune=bool(keep))
     linked.inputs, linked.outputs = [*joined.taken.values()], [*joined.given.values()]
+    linked.inner = sorted(made.spelled(end) for end in made.used.difference(outputs))
     linked.renamed, linked.constants = joined.renamed, joined.constants
     new = NewModel(head_of_joined(made, joined, losses))
     new.spec.mlProgram.CopyFrom(joined.program)
@@ -151,7 +153,7 @@ def _joined(request: _LinkRequest, parts: list[LinkedPart], linked: Linked, loss
 
 
 def _value(made: Bindings, end: End, refined: Mapping[End, str], casts: set[End]) -> LinkedValue:
-    source, known = made.sources[end], type_of(made, end)
+    source, known = made.sources[end], made.type(end)
     dtype = known.dtype if end in casts and isinstance(known, TensorType) else ""
     spelled = made.spelled(source), made.spelled(end)
     return LinkedValue(*spelled, source.side != "output", end in made.stated, refined.get(end, ""), dtype)

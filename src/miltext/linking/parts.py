@@ -20,6 +20,7 @@ from miltext.diagnostics.wording import listed
 from miltext.files.refusals import refusal
 from miltext.files.writing import WITH_DESCRIPTION
 from miltext.models.model import Model
+from miltext.schema.features import function_features
 from miltext.schema.function_io import interface
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.walk import own_block
@@ -70,8 +71,7 @@ class LinkedPart:
     @property
     def described(self) -> ModelDescription | FunctionDescription:
         """The part of the description about the chosen function."""
-        description = self.built.spec.description
-        return next((each for each in description.functions if each.name == self.function), description)
+        return function_features(self.built.spec.description, self.function)
 
     def message_names(self) -> list[str]:
         """Return the names of the inputs and states, in the order of the function."""
@@ -100,6 +100,8 @@ def read_parts(models: Models, functions: str | Mapping[str, str] | None, choice
     named = _named(models)
     if not named:
         raise refusal(codes.IMPOSSIBLE_LINK, "no model is named")
+    if "" in named:
+        raise refusal(codes.IMPOSSIBLE_LINK, "the name of a model is empty")
     chosen = _chosen(functions, [*named])
     sources = {name: _ml_program(model_of(source)) for name, source in named.items()}
     sizes = _sizes(sources, choices)

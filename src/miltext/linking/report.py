@@ -52,12 +52,14 @@ class Linked:
     """The result of `miltext.link`: the bound inputs, the names of inputs and outputs, renamed values, the functions of
     a model of several, the bytes of weights, and the warnings.
 
+    `inner` are the outputs of models that inputs take, and that are no outputs of the whole.
     `constants` is the number of constants that an earlier model has, too.
     """
 
     values: list[LinkedValue] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
+    inner: list[str] = field(default_factory=list)
     renamed: list[Renamed] = field(default_factory=list)
     constants: int = 0
     functions: list[str] = field(default_factory=list)
@@ -85,8 +87,10 @@ class Linked:
             yield f"functions: {', '.join(self.functions)} (the default is {self.functions[0]})"
         else:
             yield f"inputs: {', '.join(self.inputs) or 'none'}; outputs: {', '.join(self.outputs) or 'none'}"
+            if self.inner:
+                yield f"inside: {', '.join(self.inner)}"
         before, after = self.weights
-        yield f"weights: {before:,} -> {after:,} bytes"
+        yield f"weight files: {before:,} -> {after:,} bytes"
 
     def to_json(self) -> Record:
         """Return the result as plain data."""
@@ -94,6 +98,7 @@ class Linked:
             "values": [each._asdict() for each in self.values],
             "inputs": self.inputs,
             "outputs": self.outputs,
+            "inner": self.inner,
             "renamed": [each._asdict() for each in self.renamed],
             "constants": self.constants,
             "functions": self.functions,

@@ -69,3 +69,8 @@ def features(description: ModelDescription) -> ModelDescription | FunctionDescri
     functions = {function.name: function for function in description.functions}
     default = functions.get(description.defaultFunctionName)
     return description if default is None else default
+
+
+def function_features(description: ModelDescription, function: str) -> ModelDescription | FunctionDescription:
+    """Return the description with the features of a function: its own, or the model's, which has a single function."""
+    return next((each for each in description.functions if each.name == function), description)

@@ -14,7 +14,7 @@ from miltext.schema.features import ELEMENTS
 from miltext.schema.types import TensorType, bytes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from miltext.descriptions.sizes import Sizes
     from miltext.diagnostics import ModelError
@@ -29,11 +29,21 @@ class Carrying:
     """The values of a function that may cross boundaries, in a model of a specification version.
 
     `ranges` are the known sizes of values with open sizes; with `is_piped`, such values cannot cross, because no output
-    of a model describes its sizes, and a pipeline compares them.
+    of a model describes its sizes, and a pipeline compares them. `images` are the outputs that are images, whose
+    numbers Core ML rounds: no later part can have them as they are.
     """
 
-    def __init__(self, function: Function, version: int, ranges: Mapping[str, Sizes], *, is_piped: bool) -> None:
+    def __init__(
+        self,
+        function: Function,
+        version: int,
+        ranges: Mapping[str, Sizes],
+        images: Collection[str],
+        *,
+        is_piped: bool,
+    ) -> None:
         self._function, self._version, self._ranges, self._is_piped = function, version, ranges, is_piped
+        self._images = {value for value in function.block.outputs if value.name in images} if function.block else set()
         assert function.block is not None
         made = [*function.block.made()]
         self._names = Counter(each.name for each in (*function.inputs, *made))
@@ -49,6 +59,7 @@ class Carrying:
             value.message is not None
             and can_take(value.message.type)
             and value not in self._fixed
+            and value not in self._images
             and self._names[value.name] == 1
             and self._is_in_version(value)
             and self._has_sizes(value)
@@ -74,6 +85,10 @@ class Carrying:
         if value in self._fixed:
             message = f"`{value.name}` has to be known when the program is compiled"
             return refusal(codes.IMPOSSIBLE_PART_INPUT, message)
+        if value in self._images:
+            message = f"`{value.name}` is an image outside, whose numbers Core ML rounds, and later operations use it"
+            way = Note("build the model with a description in which it is a multi-array, and split that")
+            return refusal(codes.IMPOSSIBLE_PART_INPUT, message, None, way)
         if self._names[value.name] > 1:
             return refusal(codes.IMPOSSIBLE_PART_INPUT, f"several values are named `{value.name}`")
         if not self._is_in_version(value):

@@ -131,8 +131,6 @@ class Cutting:
             raise self._needless(value, "it is a constant, which every part that uses it contains")
         if value.maker not in {*self._ops}:
             raise self._needless(value, "no output of the function needs it")
-        if (fault := self._carrying.fault(value)) is not None:
-            raise fault
         return value
 
     def _check(self, line: Line, value: Value, boundary: int) -> None:
@@ -140,7 +138,7 @@ class Cutting:
         crosses = any(each.value is value and each.parts_at(boundary) for each in line.spans)
         if not crosses and value not in line.outputs:
             raise self._needless(value, "a state that it depends on is used after it, too, by all that needs it")
-        for span in line.bars(boundary):
+        for span in sorted(line.bars(boundary), key=lambda each: each.value is not value):
             if span.value.is_state:
                 users = [self._label(line, each) for each in (span.first, span.last)]
                 why = f"the state `{span.value.name}` is used before and after it, by {users[0]} and {users[1]}"

@@ -91,8 +91,29 @@ class Line:
 
 
 def needed(needs: Needs, block: Block) -> list[Op]:
-    """Return the operations that the outputs of a block need, in order, constants aside."""
-    return [op for op in needs.of(block.outputs, later_writes=False).ops if not op.is_constant]
+    """Return the operations that the outputs of a block need, in a valid order, constants aside.
+
+    The order is that of the block, but operations that depend on constants alone come just before their first use, so
+    that their values cross no boundary before it.
+    """
+    ops = [op for op in needs.of(block.outputs, later_writes=False).ops if not op.is_constant]
+    uses, places = dict(zip(needs.ops, needs.uses, strict=True)), {op: place for place, op in enumerate(ops)}
+    order: dict[Op, None] = {}
+    fixed: set[Value] = set()
+    for op in ops:
+        if all(value.is_constant or value in fixed for value in uses[op]):
+            fixed.update(op.outputs)
+            continue
+        before: set[Op] = set()
+        todo = [op]
+        while todo:
+            makers = {value.maker for value in uses[todo.pop()] if value in fixed}
+            new = [each for each in makers if each is not None and each not in order and each not in before]
+            before.update(new)
+            todo += new
+        order.update(dict.fromkeys(sorted(before, key=places.__getitem__)))
+        order[op] = None
+    return [*order, *(op for op in ops if op not in order)]
 
 
 def constants_of(ops: Iterable[Op], values: Iterable[Value] = ()) -> list[Op]:

@@ -56,7 +56,7 @@ def _stage(
 ) -> tuple[NewModel, list[Diagnostic]]:
     """Return a part as a model whose values refer to the weights of the whole, and the warnings."""
     reported: list[Diagnostic] = []
-    choices = part_choices(source, part.planner, options, planned.ranges_of(part), reported)
+    choices = part_choices(source, part.planner, options, planned.ranges_of(part), reported, planned.entries)
     choices = replace(choices, prune_weights=False, expect=None)
     new = prepare(source, output, choices)
     judged = judge(new, source, output, choices)

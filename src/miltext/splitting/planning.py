@@ -16,6 +16,7 @@ from miltext.extraction.wanted import Wanted, function_with, listed, top_values,
 from miltext.files.refusals import refusal
 from miltext.pairing.contents import Keys, ProgramContents
 from miltext.pairing.keyed import KeyedGraph
+from miltext.schema.features import function_features
 from miltext.schema.opsets import specification_of
 from miltext.schema.types import TensorType
 from miltext.scopes.weight_extents import holders_of
@@ -65,6 +66,12 @@ class PlannedSplit(NamedTuple):
     weights: int
     ranges: Mapping[str, Sizes]
 
+    @property
+    def entries(self) -> set[tuple[str, str]]:
+        """The functions and names of the inputs and outputs of all parts."""
+        parts = [each.shown for each in self.parts]
+        return {(part.function, each.name) for part in parts for each in (*part.inputs, *part.outputs)}
+
     def ranges_of(self, part: PlannedPart) -> dict[str, Range]:
         """Return the sizes of the inputs of a part that have open ones."""
         names = [each.name for each in part.shown.inputs]
@@ -84,7 +91,7 @@ def plan_split(source: Model, request: SplitRequest) -> PlannedSplit:
         function, block = _function(graph, request)
         ranges = _ranges(source, function, block, request.ranges)
         version = max(source.specification_version or 0, specification_of(function.opset))
-        carrying = Carrying(function, version, ranges, is_piped=request.is_piped)
+        carrying = Carrying(function, version, ranges, _images(source, function), is_piped=request.is_piped)
         cuts = request.choose(Cutting(function, block, carrying, _gathered(block, weights)))
         count = len(cuts.boundaries) + 1
         name_of = partial(part_name, count, request.stem)
@@ -140,6 +147,14 @@ def _ranges(source: Model, function: Function, block: Block, asked: Mapping[str,
     is_open = {name for name, known in types.items() if isinstance(known, TensorType) and None in known.shape}
     found = ranges_that_follow(source, function.name, is_open) if is_open else {}
     return {**found, **requested}
+
+
+def _images(source: Model, function: Function) -> set[str]:
+    """Return the names of the outputs that the description of a model makes images."""
+    if source.description is None:
+        return set()
+    described = function_features(source.description, function.name).output
+    return {each.name for each in described if each.type.HasField("imageType")}
 
 
 # ---- weights

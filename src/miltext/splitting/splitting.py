@@ -65,9 +65,10 @@ def split(request: _SplitArguments) -> Splitting:
     """Divide a model into parts, and write each as a model, or all as one pipeline; return the parts.
 
     A part takes values directly from each earlier part that makes them, so that the parts, one after the other, compute
-    what the model does. Boundaries are where the fewest bytes cross them, and no value crosses that an input of a model
-    cannot have. All uses of a state are in one part. Constants are in each part that uses them, with their weights.
-    Inputs and outputs of the model keep their description. A draft is completed first.
+    what the model does. Boundaries are where the fewest bytes cross them, for operations in the order of the program,
+    with those that depend on constants alone before their first use. No value crosses that an input of a model cannot
+    have. All uses of a state are in one part. Constants are in each part that uses them, with their weights. Inputs and
+    outputs of the model keep their description. A draft is completed first.
 
     Args:
         source: MIL text, a path, a Program or a Model.
@@ -90,9 +91,9 @@ def split(request: _SplitArguments) -> Splitting:
         The parts, with the values between them, and the warnings.
 
     Raises:
-        ModelError: MIL430 for an unknown name, MIL446 and MIL452 for a value that cannot cross a boundary, MIL494 for a
-            value in `at` that is no boundary, MIL499 for an impossible number or size of parts; and the errors of
-            `miltext.build`.
+        ModelError: MIL430 for an unknown name, MIL446 and MIL452 for a value that cannot cross a boundary, such as an
+            image, MIL494 for a value in `at` that is no boundary, MIL499 for an impossible number or size of parts; and
+            the errors of `miltext.build`.
         TypeError: Not exactly one of `parts`, `max_weights`, `at` and `functions` is given.
 
     Example:
@@ -198,6 +199,8 @@ def _write(source: Model, planned: PlannedSplit, output: Path, request: _SplitAr
         folder.mkdir()
         for each in planned.parts:
             path = folder / each.shown.name
-            found.update(dict.fromkeys(write_part(source, path, each.planner, options, planned.ranges_of(each))))
+            ranges = planned.ranges_of(each)
+            written = write_part(source, path, each.planner, options, ranges, planned.entries)
+            found.update(dict.fromkeys(written))
         staging.commit()
     return [*found]

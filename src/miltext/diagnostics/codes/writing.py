@@ -224,7 +224,7 @@ IMPOSSIBLE_PART_INPUT = code(
     "MIL446",
     "value cannot be an input of a part",
     ERROR,
-    "name another value with `inputs=`, or omit it: the part then contains its operations",
+    "choose another value, or omit it: the part then contains its operations",
 )
 NEEDLESS_PART_INPUT = code(
     "MIL447", "unneeded input of a part", ERROR, "omit the input, or name an output that needs it"
@@ -265,7 +265,8 @@ DESCRIPTION_LOSS = code(
     "MIL454",
     "description would lose details",
     ERROR,
-    "omit `no_loss=True` if the loss is intended, or restore the lost details in the program or with `description=`",
+    "omit `no_loss=True` if the loss is intended, or restore the lost details in the program or its "
+    "description, which `miltext build` takes, too",
 )
 PIPELINE_TYPE_CLASH = code(
     "MIL456",
@@ -357,6 +358,12 @@ NOTHING_TO_GENERATE = code(
     ERROR,
     "use existing names; `miltext ops` lists the operations with their opsets",
 )
+LATER_OUTPUT = code(
+    "MIL465",
+    "input with the name of a later output",
+    WARNING,
+    "name the models in the order in which they run, or bind the input with `bind=`",
+)
 NOTHING_GENERATED = code("MIL483", "nothing could be generated", ERROR, "allow more operations, data types or inputs")
 NO_HYPOTHESIS = code(
     "MIL484",
@@ -368,7 +375,7 @@ IMPOSSIBLE_LINK = code(
     "MIL485",
     "models that cannot be linked",
     ERROR,
-    "bind each input once, to a value that does not depend on it, and link models that fit; the message shows the ends",
+    "choose other models, names or bindings, as the message shows; `miltext info` shows inputs and outputs of a model",
 )
 TEST_FAILS_ON_MODEL = code(
     "MIL486",
@@ -395,7 +402,7 @@ INPUTS_DIFFER = code(
     "MIL489",
     "inputs of one name differ",
     ERROR,
-    "keep them apart with `apart=`, or give them one type and description",
+    "give them one type and description, or do not bind them to each other",
 )
 CONSTANT_RESIZED = code(
     "MIL490",
