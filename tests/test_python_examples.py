@@ -11,6 +11,7 @@ import pytest
 from conftest import ROOT
 from hypothesis import given, settings
 from support.followed_page import blocks
+from support.how_to_models import MODELS, how_to_model
 from support.stand_ins import SIZES, place, stand_in
 
 import miltext
@@ -29,7 +30,14 @@ FOLLOWED = {
 
 NAMED = re.compile(r'"([\w/]+\.(?:mlpackage|mlmodelc|mlmodel|mil|toml|npz))"')
 
-MADE = {"New.mlpackage", "NewPipeline.mlpackage", "Back.mlpackage", "goldens/model.mil"}
+MADE = {
+    "New.mlpackage",
+    "NewPipeline.mlpackage",
+    "Back.mlpackage",
+    "Whole.mlpackage",
+    "Both.mlpackage",
+    "goldens/model.mil",
+}
 """What examples make."""
 
 TEXT = """program(1.3)
@@ -82,6 +90,8 @@ PAGES = [path.relative_to(ROOT).as_posix() for path in (ROOT / "README.md", *sor
 @pytest.mark.parametrize("page", [page for page in PAGES if _examples(page) and page not in FOLLOWED])
 def test_the_examples_of_a_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    if page.startswith("docs/how-to/"):
+        _place_models((ROOT / page).read_text(encoding="utf-8"), tmp_path)
     for example in _examples(page):
         _place(set(NAMED.findall(example)) - MADE, "miltext reduce" if "reduce" in example else "", tmp_path)
         names = dict(KNOWN)
@@ -91,6 +101,14 @@ def test_the_examples_of_a_page(page: str, tmp_path: Path, monkeypatch: pytest.M
         for name, test in names.items():
             if name.startswith("test_"):
                 _run(test, tmp_path)
+
+
+def _place_models(text: str, folder: Path) -> None:
+    """Put the models of a page of docs/how-to in a folder."""
+    for name in MODELS:
+        if name in text:
+            pytest.importorskip("coremltools")
+            place(how_to_model(name), folder / name)
 
 
 def _place(found: set[str], line: str, folder: Path) -> None:

@@ -17,7 +17,7 @@ from support.repositories import EXAMPLE
 from miltext.cli import VERBS, command
 
 RUNNER, tree, posix = outputs.RUNNER, outputs.tree, outputs.posix
-WRITING = ("--output", "--state-out", "--save", "--keep")
+WRITING = ("--output", "--state-out", "--save")
 """The options that name what is written."""
 
 
@@ -36,7 +36,7 @@ class Row(NamedTuple):
         return RUNNER.invoke(command, [*here, self.option, str(target), *more])
 
     def place(self, target: Path) -> Path:
-        """The file that is written: of a folder, one in it."""
+        """The file that is written: of a folder of arrays, one in it; a folder of parts is written whole."""
         return target / "edges_weight_0_to_fp16.npy" if self.option == "--save" else target
 
     @property
@@ -70,6 +70,8 @@ ROWS = {
     "rewrite": Row(("rewrite", "casts", "in.mil"), "-o", "out.mil", True, ("in.mil",)),
     "rewrite a model": Row(("rewrite", "casts", ONE), "-o", "out.mlpackage", True, (ONE,)),
     "optimize": Row(("optimize", "in.mil"), "-o", "out.mil", True, ("in.mil",)),
+    "link": Row(("link", "in.mil", ONE), "-o", "out.mlmodel", True, ("in.mil", ONE)),
+    "split": Row(("split", ONE, "--parts", "2"), "-o", "parts", True, (ONE,)),
     "optimize a model": Row(("optimize", ONE), "-o", "out.mlpackage", True, (ONE,)),
 }
 
@@ -172,7 +174,7 @@ def test_a_missing_folder_is_named_or_made(row: Row, folder: Path) -> None:
     before = tree(folder)
     result = row.run(folder, folder / "missing" / row.target)
     if result.exit_code == row.status:
-        assert row.is_model or row.option == "--save"
+        assert row.is_model or row.option == "--save" or row.words[0] == "split"
         assert row.place(folder / "missing" / row.target).exists()
         return
     assert (result.exit_code, "missing" in result.stderr) == (2, True), result.stderr

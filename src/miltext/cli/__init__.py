@@ -18,7 +18,7 @@ GROUPS = {
         "info": "Summarize a model.",
         "weights": "List a model's weights, or save them as .npy files.",
         "size": "Show where the bytes of a model are, and what grew.",
-        "cost": "Show what a model costs to run: multiply-accumulates, bytes, memory.",
+        "cost": "Show what a model costs to run.",
         "describe": "Show a model's description as TOML.",
         "locate": "Show the operation at a line of model.mil.",
         "find": "Find patterns of operations in models.",
