@@ -99,7 +99,7 @@ def test_processes_change_no_output(call: tuple[str, ...], zoo: Path) -> None:
     (zoo / "fixable.mil").write_text(FIXABLE, encoding="utf-8")
     alone = miltext(*call, ".")
     assert alone.stdout or call[0] == "find" or "--check" in call
-    for jobs in ("1", "2", "auto", "1000"):
+    for jobs in ("1", "2", "auto", "1000") if call == ("check",) else ("2",):
         shared = miltext(*call, "--jobs", jobs, ".")
         assert (shared.returncode, shared.stdout, shared.stderr) == (alone.returncode, alone.stdout, alone.stderr)
 
