@@ -234,7 +234,8 @@ WORDS: dict[str, Source] = {
     "function": in_model("functions"),
     "nested": in_model("stages"),
     "words": in_model("inputs", "=", ARRAYS),
-    **dict.fromkeys(("reshape words", "cost words", "ranges", "shapes", "input_ranges"), in_model("inputs", "=", nothing)),
+    **dict.fromkeys(("reshape words", "cost words"), in_model("inputs", "=", nothing)),
+    **dict.fromkeys(("ranges", "shapes", "input_ranges"), in_model("inputs", "=", nothing)),
     # words that only the user knows
     **dict.fromkeys(("jobs", "executor", "max_weights"), nothing),
     **dict.fromkeys(("rename new", "place", "weights_as", "coremlc_version", "coremlc_mil_version"), nothing),
