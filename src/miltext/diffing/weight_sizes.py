@@ -51,13 +51,18 @@ class WeightHolders:
         return WeightSizes(_stored(held[0]), _stored(held[1]), tuple(found))
 
     def placed(self) -> tuple[dict[Op, WeightExtent], dict[Op, WeightExtent]]:
-        """Return the weights of both programs, each stored one once: at the first operation that it belongs to or, in
-        the old program, at the partner of such an operation.
-        """
-        old, new = self._held
-        now = placed(new)
-        first = {self._partners[op]: None for op in now if op in self._partners}
-        return placed({op: old[op] for op in (*(each for each in first if each in old), *old)}), now
+        """Return the weights of both programs, as `placed_alike` does."""
+        return placed_alike(*self._held, self._partners)
+
+
+def placed_alike(
+    old: Holders, new: Holders, partners: Mapping[Op, Op]
+) -> tuple[dict[Op, WeightExtent], dict[Op, WeightExtent]]:
+    """Return the weights of both sides, each stored one once: at the first operation that it belongs to or, on the old
+    side, at the partner of such an operation.
+    """
+    first = {partners[op]: None for op in new if op in partners}
+    return placed({op: old[op] for op in (*(each for each in first if each in old), *old)}), placed(new)
 
 
 def _form(forms: Compressed, op: Op | None) -> str | None:

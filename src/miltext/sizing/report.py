@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from miltext.diagnostics.dynamic import Record
-    from miltext.sizing.growth import Growth, ScopeGrowth, WeightGrowth
+    from miltext.sizing.growth import FileGrowth, Growth, ScopeGrowth, WeightGrowth
     from miltext.sizing.sizes import FileBytes, ModelSize, ScopeBytes, WeightBytes
 
 
@@ -108,13 +108,23 @@ def _file_line(file: FileBytes) -> str:
 # ---- growth
 
 
+_GROWN = ("change", "was", "now")
+"""The first headings of each table of a growth."""
+
+
 def growth_lines(growth: Growth, most: int | None = None) -> Iterator[str]:
-    """Yield the lines of a growth: the sums, and the scopes and weights with other sizes, the largest change first."""
+    """Yield the lines of a growth: the sums, and the scopes, weights and files with other sizes, the largest change
+    first.
+    """
     yield f"{_changed(growth.old_bytes, growth.new_bytes)} of weights, {growth.old} -> {growth.new}"
-    for heading, rows in (("scope", _grown_scopes(growth.scopes)), ("weight", _grown_weights(growth.weights))):
+    for headings, rows in (
+        (("scope",), _grown_scopes(growth.scopes)),
+        (("form", "used by", "weight"), _grown_weights(growth.weights, with_function=growth.functions > 1)),
+        (("unused", "file"), _grown_files(growth.files)),
+    ):
         if rows:
             yield ""
-            yield from _shown_growth(rows, heading, most)
+            yield from _shown_growth(rows, headings, most)
     yield from (f"note: {each}" for each in growth.notes)
 
 
@@ -132,11 +142,13 @@ class GrowthRow(NamedTuple):
     cells: tuple[str, ...]
 
 
-def _shown_growth(rows: Sequence[GrowthRow], heading: str, most: int | None) -> list[str]:
+def _shown_growth(rows: Sequence[GrowthRow], headings: Sequence[str], most: int | None) -> list[str]:
     rows = sorted(rows, key=lambda row: -abs(row.new - row.old))
     lines = [(signed_bytes(row.new - row.old), in_bytes(row.old), in_bytes(row.new), *row.cells) for row in rows]
-    headings = ("change", "was", "now", *(("form", "used by") if heading == "weight" else ()), heading)
-    return limited(lines, headings, most, lambda start: [signed_bytes(sum(row.new - row.old for row in rows[start:]))])
+    return limited(
+        *(lines, (*_GROWN, *headings), most),
+        lambda start: [signed_bytes(sum(row.new - row.old for row in rows[start:]))],
+    )
 
 
 def _grown_scopes(scopes: Sequence[ScopeGrowth]) -> list[GrowthRow]:
@@ -144,16 +156,28 @@ def _grown_scopes(scopes: Sequence[ScopeGrowth]) -> list[GrowthRow]:
     return [GrowthRow(*_sums(group), (scope_name(group),)) for group in grouped(scopes, scope_family)]
 
 
-def _grown_weights(weights: Sequence[WeightGrowth]) -> list[GrowthRow]:
+def _grown_weights(weights: Sequence[WeightGrowth], *, with_function: bool) -> list[GrowthRow]:
     """Return a row for the weights whose forms are equal and whose names differ in their first number."""
     found = []
-    for group in grouped(weights, lambda each: (each.model, family(each.name), each.old_form, each.new_form)):
+    for group in grouped(
+        weights, lambda each: (each.model, each.function, family(each.name), each.old_form, each.new_form)
+    ):
         first = group[0]
         forms = [form for form in dict.fromkeys((first.old_form, first.new_form)) if form]
-        name = family_name([each.name for each in group])
+        place = (first.model, first.function if with_function else "")
+        name = "/".join(filter(None, (*place, family_name([each.name for each in group]))))
         users = [f"{operation}.{parameter}" for operation, parameter in first.used_as]
         user = f"{users[0]}{f' and {len(users) - 1} more' if users[1:] else ''}" if users else "-"
         found.append(GrowthRow(*_sums(group), (" -> ".join(forms), user, name)))
+    return found
+
+
+def _grown_files(files: Sequence[FileGrowth]) -> list[GrowthRow]:
+    """Return a row for each file, with its unused bytes, both if they changed."""
+    found = []
+    for each in files:
+        unused = dict.fromkeys((in_bytes(each.old_unused), in_bytes(each.new_unused)))
+        found.append(GrowthRow(each.old_bytes, each.new_bytes, (" -> ".join(unused), each.path)))
     return found
 
 
@@ -195,5 +219,6 @@ def growth_record(growth: Growth) -> Record:
         "weights": [
             {**in_camel_case(each._asdict()), "usedAs": [list(use) for use in each.used_as]} for each in growth.weights
         ],
+        "files": [in_camel_case(each._asdict()) for each in growth.files],
         "notes": [*growth.notes],
     }

@@ -12,7 +12,6 @@ from miltext.diagnostics.arguments import checked
 from miltext.diffing.compression import Compressed
 from miltext.diffing.constants import uses_of
 from miltext.drafting.programs import completed, outlined
-from miltext.models.model import Stage
 from miltext.pairing.contents import Keys, ProgramContents
 from miltext.pairing.keyed import KeyedGraph, label
 from miltext.schema.tensors import tensor_form
@@ -29,8 +28,11 @@ if TYPE_CHECKING:
     from miltext.containers.sources import Source
     from miltext.containers.summary import Summary
     from miltext.ir.parts import Op
-    from miltext.models.model import Model
+    from miltext.models.model import Model, Stage
     from miltext.scopes.weight_extents import Holders
+
+NOTHING = WeightExtent(0, 0, 0)
+"""The extent of an operation without weights of its own."""
 
 OUTPUT = "output"
 """The type of operation of a weight that a function returns, and no operation uses."""
@@ -166,67 +168,72 @@ def size(source: Source, *, model: int | str | None = None) -> ModelSize:
 def measure(model: Model) -> ModelSize:
     """Return the sizes of a model, or of all ML Programs in a pipeline. Raise ModelError (MIL254) without any."""
     with gc_paused:
-        stages = [Stage(each.place, completed(each.model)) for each in model.select_all()]
-        programs = [_MeasuredProgram(each) for each in stages]
-        holders = {op: held for each in programs for op, held in each.holders().items()}
-        extents = placed(holders)
-        weights = [weight for each in programs for weight in each.weights(extents)]
+        return MeasuredModel(model, Keys()).size()
+
+
+class MeasuredModel:
+    """A model with its measured `programs`, and all weights by the operation that they belong to (`held`)."""
+
+    def __init__(self, model: Model, keys: Keys) -> None:
+        self._model = model
+        self.programs = [MeasuredProgram(stage, keys) for stage in model.select_all()]
+        self.held: Holders = {op: held for each in self.programs for op, held in each.holders().items()}
+
+    def size(self) -> ModelSize:
+        """Return the sizes."""
+        extents = placed(self.held)
+        weights = [each.weight(op, extents[op]) for each in self.programs for op in each.places if op in extents]
         weights.sort(key=lambda each: -each.bytes)
-        scopes = tuple(scope for each in programs for scope in each.scopes(extents))
-        notes = tuple(dict.fromkeys(note for each in programs for note in each.notes()))
-        return ModelSize(model.name, tuple(weights), scopes, tuple(_files(model)), notes)
+        scopes = tuple(scope for each in self.programs for scope in each.scopes(extents))
+        notes = tuple(dict.fromkeys(note for each in self.programs for note in each.notes()))
+        return ModelSize(self._model.name, tuple(weights), scopes, tuple(_files(self._model)), notes)
 
 
-class _MeasuredProgram:
-    """A program of a model, with its operations in scopes."""
+class MeasuredProgram:
+    """A program of a model: its `graph`, and its `places`, the function and scope of each operation, in order."""
 
-    def __init__(self, stage: Stage) -> None:
-        self.place = stage.place
-        model = stage.model
-        self._model_path = model.model_path
-        keys = Keys()
+    def __init__(self, stage: Stage, keys: Keys) -> None:
+        self.stage = stage
+        self._model = model = completed(stage.model)  # kept, with the weight file of its arrays
         self._contents = ProgramContents(keys, model.model_path, model.keeps)
-        self._graph = KeyedGraph(own_copy(model.program), keys, self._contents)
-        self._forms = Compressed(self._graph)
-        self._functions = [(name, function_scopes(each)) for name, each in self._graph.functions.items()]
+        self.graph = KeyedGraph(own_copy(model.program), keys, self._contents)
+        self._forms = Compressed(self.graph)
+        self.places: dict[Op, tuple[str, str]] = {}
+        for name, function in self.graph.functions.items():
+            text = name_text(name)
+            self.places.update((op, (text, scope)) for op, scope in function_scopes(function).items())
 
     def holders(self) -> Holders:
         """Return the weights by operation; a record has one identity in all programs that share its file."""
-        held = holders_of(self._graph)
-        return {op: {(self._model_path, key): size for key, size in sizes.items()} for op, sizes in held.items()}
+        held = holders_of(self.graph)
+        return {op: {(self._model.model_path, key): size for key, size in sizes.items()} for op, sizes in held.items()}
 
-    def weights(self, extents: Mapping[Op, WeightExtent]) -> Iterator[WeightBytes]:
-        """Yield the weights in the order of the program."""
-        for name, scopes in self._functions:
-            for op, scope in scopes.items():
-                if op in extents:
-                    yield self._weight(name_text(name), scope, op, extents[op])
-
-    def _weight(self, function: str, scope: str, op: Op, extent: WeightExtent) -> WeightBytes:
+    def weight(self, op: Op, extent: WeightExtent) -> WeightBytes:
+        """Return the weights of an operation."""
         users = uses_of(op) if op.is_constant else [(op, "")]
         is_one = op.is_constant and len(op.outputs) == 1
         stated = op.outputs[0].message if is_one else None
         form = tensor_form(stated.type) if stated is not None else None
         return WeightBytes(
-            *(self.place, function, scope, label(op), self._forms.form(op) if is_one else "", form[1] if form else ()),
+            *(self.stage.place, *self.places[op], label(op)),
+            *(self._forms.form(op) if is_one else "", form[1] if form else ()),
             *extent,
             tuple((label(user), user.type, parameter) for user, parameter in users),
         )
 
     def scopes(self, extents: Mapping[Op, WeightExtent]) -> Iterator[ScopeBytes]:
         """Yield the scopes with their sums, in the order of the program."""
-        for name, scopes in self._functions:
-            sums: dict[str, Counter[str]] = {}
-            for op, scope in scopes.items():
-                extent = extents.get(op, WeightExtent(0, 0, 0))
-                sums.setdefault(scope, Counter()).update(
-                    operation_count=not op.is_constant,
-                    weights=op in extents,
-                    parameters=extent.parameters,
-                    bytes=extent.bytes,
-                )
-            for scope, counts in sums.items():
-                yield ScopeBytes(self.place, name_text(name), scope, **counts)
+        sums: dict[tuple[str, str], Counter[str]] = {}
+        for op, place in self.places.items():
+            extent = extents.get(op, NOTHING)
+            sums.setdefault(place, Counter()).update(
+                operation_count=not op.is_constant,
+                weights=op in extents,
+                parameters=extent.parameters,
+                bytes=extent.bytes,
+            )
+        for (function, scope), counts in sums.items():
+            yield ScopeBytes(self.stage.place, function, scope, **counts)
 
     def notes(self) -> Iterator[str]:
         """Yield a note for each reason why weights could not be read: their sizes are those of their types."""
