@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.costing.costs import cost_of, programs_of
 from miltext.costing.work import Work, total
 from miltext.diffing.partners import partners_of
-from miltext.diffing.pipelines import paired
+from miltext.diffing.pipelines import paired_findings
 from miltext.pairing.contents import Keys
 from miltext.pairing.pairing import pair_functions
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from miltext.costing.programs import CostedProgram
     from miltext.costing.work import FunctionCost, OperationCost
@@ -79,7 +79,7 @@ def cost_growth(old: Model, new: Model, shapes: Mapping[str, Sizes], function: s
     with gc_paused:
         keys = Keys()
         sides = [[*programs_of(each, shapes, function, keys)] for each in (old, new)]
-        found = [_PairedCosts(*each) for each in _pairs(*sides)]
+        found = [_PairedCosts(*each) for each in paired_findings(*sides)]
         notes = dict.fromkeys(note for side in sides for note in cost_of("", side).notes)
         return CostGrowth(
             old.name,
@@ -93,16 +93,6 @@ def cost_growth(old: Model, new: Model, shapes: Mapping[str, Sizes], function: s
 
 def _differs(growth: FunctionCostGrowth) -> bool:
     return (growth.old, growth.old_peak_bytes) != (growth.new, growth.new_peak_bytes)
-
-
-def _pairs(
-    old: Sequence[CostedProgram], new: Sequence[CostedProgram]
-) -> Iterator[tuple[CostedProgram | None, CostedProgram | None]]:
-    """Yield the programs that correspond in two models."""
-    by_place = [{each.stage.place: each for each in side} for side in (old, new)]
-    for stages in paired([each.stage for each in old], [each.stage for each in new]):
-        was, now = (places[stage.place] if stage else None for places, stage in zip(by_place, stages, strict=True))
-        yield was, now
 
 
 class _PairedCosts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from miltext.diffing.difference import Difference, ModelDifference
 from miltext.diffing.edits import (
@@ -72,6 +72,24 @@ def paired(old: Sequence[Stage], new: Sequence[Stage]) -> list[Pair]:
     gone: list[tuple[int, Pair]] = [(a, (old[a], None)) for a in range(len(old)) if a not in partners.values()]
     here: list[tuple[int, Pair]] = [(b, (old[partners[b]] if b in partners else None, new[b])) for b in range(len(new))]
     return [pair for _, pair in sorted([*gone, *here], key=lambda each: each[0])]
+
+
+class OfStage(Protocol):
+    """What was found out about the model of a stage."""
+
+    @property
+    def stage(self) -> Stage: ...
+
+
+_Found = TypeVar("_Found", bound=OfStage)
+
+
+def paired_findings(old: Sequence[_Found], new: Sequence[_Found]) -> Iterator[tuple[_Found | None, _Found | None]]:
+    """Yield what was found out about two models, in the pairs of their stages."""
+    by_place = [{each.stage.place: each for each in side} for side in (old, new)]
+    for stages in paired([each.stage for each in old], [each.stage for each in new]):
+        was, now = (places[stage.place] if stage else None for places, stage in zip(by_place, stages, strict=True))
+        yield was, now
 
 
 def _names(side: Sequence[Stage]) -> Iterator[tuple[str, int]]:

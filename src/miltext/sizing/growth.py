@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diffing.partners import partners_of
-from miltext.diffing.pipelines import paired
+from miltext.diffing.pipelines import paired_findings
 from miltext.diffing.weight_sizes import placed_alike
 from miltext.pairing.contents import Keys
 from miltext.pairing.pairing import pair_functions
@@ -92,7 +92,7 @@ def growth_between(old: Model, new: Model) -> Growth:
         keys = Keys()
         sides = MeasuredModel(old, keys), MeasuredModel(new, keys)
         was, now = (side.size() for side in sides)
-        pairs = [*_pairs(sides[0].programs, sides[1].programs)]
+        pairs = [_PairedSizes(*each) for each in paired_findings(sides[0].programs, sides[1].programs)]
         partners = {op: partner for pair in pairs for op, partner in pair.partners.items()}
         extents = placed_alike(sides[0].held, sides[1].held, partners)
         weights = [each for pair in pairs for each in pair.weights(*extents)]
@@ -105,14 +105,6 @@ def growth_between(old: Model, new: Model) -> Growth:
             tuple(_files(was.files, now.files)),
             tuple(dict.fromkeys((*was.notes, *now.notes))),
         )
-
-
-def _pairs(old: Sequence[MeasuredProgram], new: Sequence[MeasuredProgram]) -> Iterator[_PairedSizes]:
-    """Yield the programs that correspond in two models."""
-    by_place = [{each.stage.place: each for each in side} for side in (old, new)]
-    for stages in paired([each.stage for each in old], [each.stage for each in new]):
-        was, now = (places[stage.place] if stage else None for places, stage in zip(by_place, stages, strict=True))
-        yield _PairedSizes(was, now)
 
 
 class _PairedSizes:
