@@ -18,6 +18,7 @@ SPLIT = {
     "neural-engine.md": ("## ",),
     "performance.md": ("## ",),
     "api/functions.md": ("## ",),
+    "api/classes.md": ("## ",),
     "project/architecture.md": ("## ",),
 }
 """The pages that are divided, by their names in the site, with the beginnings of the headings of parts."""
