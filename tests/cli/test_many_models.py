@@ -148,6 +148,22 @@ def test_names_and_lists_are_joined_and_the_last_line_needs_no_end(zoo: Path) ->
     assert list(lines_of(found)) == ["c.mil", "d.mil", "A.mlpackage"]
 
 
+@pytest.mark.parametrize("listed", [b"c.mil\r\nd.mil\r\n", b"\r\nc.mil\r\n\r\nd.mil\r", b"c.mil\nd.mil\r\n"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_a_list_may_come_from_windows(mark: bytes, listed: bytes, zoo: Path) -> None:
+    for source in (mark + listed, mark + b"c.mil\0d.mil\0"):
+        found = miltext("info", "--json", "--files-from", "-", input=source)
+        assert list(lines_of(found)) == ["c.mil", "d.mil"]
+    assert miltext("info", "--json", "--files-from", "-", input=mark + b"\r\n").stdout == b""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="names have no line ends there")
+def test_a_carriage_return_ends_no_name_in_a_list_with_nul(zoo: Path) -> None:
+    (zoo / "c.mil\r").write_text(CANONICAL, encoding="utf-8")
+    found = miltext("check", "--json", "--files-from", "-", input=b"c.mil\r\0d.mil\0")
+    assert list(lines_of(found)) == ["c.mil\r", "d.mil"]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="names have no line ends there")
 def test_a_name_may_contain_a_line_end(zoo: Path) -> None:
     (zoo / "a\nb.mil").write_text(CANONICAL, encoding="utf-8")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -252,8 +253,13 @@ def _worked(call: VerbCall, models: Sequence[Input], workers: Workers | None) ->
 
 
 def _listed(name: str) -> list[str]:
-    """Return the paths in a file, or on standard input: each ends with NUL, or else with the line."""
+    """Return the paths in a file, or on standard input: each ends with NUL, or else with the line.
+
+    Programs of Windows end a line with a carriage return and LF, and some write a byte order mark first.
+    """
     from miltext.files.contents import read_file
 
     data = read_stdin() if name == "-" else read_file(Path(existing(name)))
-    return [os.fsdecode(each) for each in data.split(b"\0" if b"\0" in data else b"\n") if each]
+    data = data.removeprefix(BOM_UTF8)
+    lines = data.split(b"\0") if b"\0" in data else [line.removesuffix(b"\r") for line in data.split(b"\n")]
+    return [os.fsdecode(each) for each in lines if each]
