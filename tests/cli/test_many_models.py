@@ -92,6 +92,19 @@ def test_texts_have_the_name_of_the_model_above_them(verb: str, zoo: Path) -> No
         assert miltext(*call, *jobs, *names).stdout.decode() == expected
 
 
+@pytest.mark.parametrize("verb", ["describe", "info", "run", "size", "weights"])
+def test_a_single_named_model_has_no_name_above_its_text(verb: str, zoo: Path) -> None:
+    alone = miltext(*VERBS[verb], "c.mil").stdout
+    options = ("--jobs", "2"), ("--cache", "kept"), ("--cache", "kept"), ("--files-from", "-")
+    for each in options:
+        named = [] if "-" in each else ["c.mil", "./c.mil"]
+        assert miltext(*VERBS[verb], *each, *named, input=b"c.mil").stdout == alone
+    (zoo / "folder").mkdir()
+    (zoo / "c.mil").rename(zoo / "folder" / "c.mil")
+    for jobs in ((), ("--jobs", "2")):
+        assert miltext(*VERBS[verb], *jobs, "folder").stdout.startswith(b"==> folder/c.mil <==\n")
+
+
 @pytest.mark.parametrize("call", [("check",), ("check", "--format", "sarif"), ("check", "--format", "github"),
                                   ("find", "softmax"), ("find", "softmax", "--count"), ("fmt", "--check"),
                                   ("fmt", "--diff"), ("check", "--diff", "--unsafe-fixes")], ids=" ".join)  # fmt: skip
@@ -192,6 +205,7 @@ def test_an_empty_folder_is_an_error(zoo: Path) -> None:
         found = miltext(*VERBS[verb], "--jobs", "2", "empty", "c.mil")
         assert (found.returncode, found.stdout) == (2, b"")
         assert b"the folder empty" in found.stderr
+        assert b"check" not in found.stderr
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
@@ -259,7 +273,11 @@ WRONG_CALLS = {
     ("info", "--executor", "dask://h:1", "--jobs", "2", "c.mil"): "leave out one",
     ("info", "--files-from", "-", "-"): "leave out one `-`",
     ("check", "--jobs", "2"): "name the models",
-    ("check", "--jobs", "2", "--watch", "c.mil"): "--watch is for one model",
+    ("check", "--jobs", "2", "--watch", "c.mil"): "--watch does not work with --jobs: leave out one",
+    ("check", "--files-from", "l", "--watch"): "--watch does not work with --files-from: leave out one",
+    ("check", "--cache", "k", "--list"): "--list does not work with --cache: leave out one",
+    ("describe", "-o", "x.toml", "--jobs", "2", "c.mil"): "-o does not work with --jobs: leave out one",
+    ("describe", "-o", "x.toml", "."): "-o is for one model: leave it out, or name one model without the others",
     ("describe", "-o", "x.toml", "c.mil", "d.mil"): "-o is for one model",
     ("run", "--random", "1", "-o", "x.npz", "c.mil", "d.mil"): "-o is for one model",
     ("run", "--random", "1", "--state-out", "x.npz", "c.mil", "d.mil"): "--state-out is for one model",

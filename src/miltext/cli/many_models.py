@@ -84,7 +84,7 @@ class Manner(NamedTuple):
 
     `expand` returns the models that its paths name, also `missing` ones if these are to have a result. `alone` are the
     parameters that make sense for one model only, with their options. `end` shows the sums of all models. `is_headed`
-    is whether each text has the model's name above it.
+    is whether each text has the model's name above it; that of a single named model has none.
     """
 
     argument: str = "model"
@@ -95,10 +95,12 @@ class Manner(NamedTuple):
     end: Callable[[Counter[str], Mapping[str, Chosen]], None] | None = None
     is_headed: bool = True
 
-    def refuse(self, options: Mapping[str, Chosen]) -> None:
-        """Raise UsageError for an option that makes sense for one model only."""
+    def refuse(self, options: Mapping[str, Chosen], beside: str | None = None) -> None:
+        """Raise UsageError for an option that makes sense for one model only; `beside` is an option of many models."""
         for name, option in self.alone.items():
             if options.get(name) not in (None, False, (), "-"):
+                if beside is not None:
+                    raise click.UsageError(f"{option} does not work with {beside}: leave out one")
                 raise click.UsageError(f"{option} is for one model: leave it out, or name one model without the others")
 
 
@@ -156,7 +158,8 @@ class _ManyRun:
 
     def _refuse_unclear(self, paths: Sequence[str]) -> None:
         """Refuse options for one model, and two things at once."""
-        self._manner.refuse(self._params)
+        given = (name for name, each in zip(ManyOptions._fields, self._options, strict=True) if each is not None)
+        self._manner.refuse(self._params, next((f"--{name.replace('_', '-')}" for name in given), None))
         if self._options.files_from == "-" and "-" in paths:
             raise click.UsageError("standard input is a model or a list of paths, not both: leave out one `-`")
         if self._options.executor is not None and self._options.jobs is not None:
@@ -201,7 +204,8 @@ class _ManyRun:
             return JsonLines(self._inputs)
         if self._params.get("form") == "sarif":
             return SarifLog(self._inputs)
-        return TextOutcomes(self._inputs, is_headed=self._manner.is_headed)
+        is_alone = len(self._inputs) == 1 and not self._inputs[0].found
+        return TextOutcomes(self._inputs, is_headed=self._manner.is_headed and not is_alone)
 
     def _workers(self) -> Workers | None:
         from miltext.batches.executing import own_workers
