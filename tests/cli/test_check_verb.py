@@ -163,7 +163,7 @@ def test_a_folder_of_nothing_is_no_success(files: Path) -> None:
     (files / "empty").mkdir()
     status, out, err = run("check", "good.mil", "empty", cwd=files)
     assert (status, out) == (2, "")
-    assert err == "miltext: nothing to check in the folder empty: no .mil, .mlmodel, .mlpackage or .mlmodelc\n"
+    assert err == "miltext: nothing to read in the folder empty: no .mil, .mlmodel, .mlpackage or .mlmodelc\n"
 
 
 def test_sidecars_are_passed_over_in_folders_and_checked_by_name(tmp_path: Path) -> None:

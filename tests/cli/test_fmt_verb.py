@@ -34,6 +34,28 @@ def test_many_large_files_are_reported_in_their_order(tmp_path: Path) -> None:
     assert miltext_process("fmt", "--check", tmp_path / "a.mil", tmp_path / "c.mil").returncode == 0
 
 
+def test_a_file_named_by_several_paths_is_formatted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    written = HEAD + LINE.replace("= x)", "=x)") + FOOT
+    Path("folder").mkdir()
+    Path("folder/a.mil").write_text(written)
+    Path("folder/linked.mil").symlink_to("a.mil")
+    paths = "folder/linked.mil", "folder/a.mil", "./folder/a.mil", "folder", tmp_path / "folder"
+    for jobs in ((), ("--jobs", "2")):
+        assert miltext("fmt", "--check", *jobs, *paths).stderr == b"would reformat folder/linked.mil\n"
+        assert miltext("fmt", "--check", "--json", *jobs, *paths).stdout.count(b"would be reformatted") == 1
+    status, err = run(*paths)
+    assert (status, err) == (0, "reformatted folder/linked.mil\n")
+    assert Path("folder/linked.mil").is_symlink()
+    assert Path("folder/a.mil").read_text() == HEAD + LINE + FOOT
+
+
+def test_standard_input_named_twice_is_formatted_once() -> None:
+    text = (HEAD + LINE + FOOT).encode()
+    found = miltext("fmt", "-", "-", input=text)
+    assert (found.returncode, found.stdout, found.stderr) == (0, text, b"")
+
+
 def test_several_processes_find_what_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [str(tmp_path / f"{number}.mil") for number in range(4)]
     for name in names:

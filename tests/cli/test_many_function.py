@@ -188,6 +188,6 @@ def test_wrong_arguments_are_refused_at_once(zoo: Path, capsys: pytest.CaptureFi
     with pytest.raises(TypeError, match="a whole number"):
         miltext.many("check", ["c.mil"], jobs="2")  # type: ignore[arg-type]
     (zoo / "empty").mkdir()
-    with pytest.raises(miltext.ModelError, match="nothing to check in the folder empty"):
+    with pytest.raises(miltext.ModelError, match="nothing to read in the folder empty"):
         miltext.many("check", ["empty"])
     assert capsys.readouterr() == ("", "")

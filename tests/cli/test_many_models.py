@@ -92,6 +92,19 @@ def test_texts_have_the_name_of_the_model_above_them(verb: str, zoo: Path) -> No
         assert miltext(*call, *jobs, *names).stdout.decode() == expected
 
 
+@pytest.mark.parametrize("verb", ["describe", "info", "run", "size", "weights"])
+def test_a_single_named_model_has_no_name_above_its_text(verb: str, zoo: Path) -> None:
+    alone = miltext(*VERBS[verb], "c.mil").stdout
+    options = ("--jobs", "2"), ("--cache", "kept"), ("--cache", "kept"), ("--files-from", "-")
+    for each in options:
+        named = [] if "-" in each else ["c.mil", "./c.mil"]
+        assert miltext(*VERBS[verb], *each, *named, input=b"c.mil").stdout == alone
+    (zoo / "folder").mkdir()
+    (zoo / "c.mil").rename(zoo / "folder" / "c.mil")
+    for jobs in ((), ("--jobs", "2")):
+        assert miltext(*VERBS[verb], *jobs, "folder").stdout.startswith(b"==> folder/c.mil <==\n")
+
+
 @pytest.mark.parametrize("call", [("check",), ("check", "--format", "sarif"), ("check", "--format", "github"),
                                   ("find", "softmax"), ("find", "softmax", "--count"), ("fmt", "--check"),
                                   ("fmt", "--diff"), ("check", "--diff", "--unsafe-fixes")], ids=" ".join)  # fmt: skip
@@ -148,6 +161,22 @@ def test_names_and_lists_are_joined_and_the_last_line_needs_no_end(zoo: Path) ->
     assert list(lines_of(found)) == ["c.mil", "d.mil", "A.mlpackage"]
 
 
+@pytest.mark.parametrize("listed", [b"c.mil\r\nd.mil\r\n", b"\r\nc.mil\r\n\r\nd.mil\r", b"c.mil\nd.mil\r\n"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_a_list_may_come_from_windows(mark: bytes, listed: bytes, zoo: Path) -> None:
+    for source in (mark + listed, mark + b"c.mil\0d.mil\0"):
+        found = miltext("info", "--json", "--files-from", "-", input=source)
+        assert list(lines_of(found)) == ["c.mil", "d.mil"]
+    assert miltext("info", "--json", "--files-from", "-", input=mark + b"\r\n").stdout == b""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="names have no line ends there")
+def test_a_carriage_return_ends_no_name_in_a_list_with_nul(zoo: Path) -> None:
+    (zoo / "c.mil\r").write_text(CANONICAL, encoding="utf-8")
+    found = miltext("check", "--json", "--files-from", "-", input=b"c.mil\r\0d.mil\0")
+    assert list(lines_of(found)) == ["c.mil\r", "d.mil"]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="names have no line ends there")
 def test_a_name_may_contain_a_line_end(zoo: Path) -> None:
     (zoo / "a\nb.mil").write_text(CANONICAL, encoding="utf-8")
@@ -176,6 +205,7 @@ def test_an_empty_folder_is_an_error(zoo: Path) -> None:
         found = miltext(*VERBS[verb], "--jobs", "2", "empty", "c.mil")
         assert (found.returncode, found.stdout) == (2, b"")
         assert b"the folder empty" in found.stderr
+        assert b"check" not in found.stderr
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
@@ -243,7 +273,11 @@ WRONG_CALLS = {
     ("info", "--executor", "dask://h:1", "--jobs", "2", "c.mil"): "leave out one",
     ("info", "--files-from", "-", "-"): "leave out one `-`",
     ("check", "--jobs", "2"): "name the models",
-    ("check", "--jobs", "2", "--watch", "c.mil"): "--watch is for one model",
+    ("check", "--jobs", "2", "--watch", "c.mil"): "--watch does not work with --jobs: leave out one",
+    ("check", "--files-from", "l", "--watch"): "--watch does not work with --files-from: leave out one",
+    ("check", "--cache", "k", "--list"): "--list does not work with --cache: leave out one",
+    ("describe", "-o", "x.toml", "--jobs", "2", "c.mil"): "-o does not work with --jobs: leave out one",
+    ("describe", "-o", "x.toml", "."): "-o is for one model: leave it out, or name one model without the others",
     ("describe", "-o", "x.toml", "c.mil", "d.mil"): "-o is for one model",
     ("run", "--random", "1", "-o", "x.npz", "c.mil", "d.mil"): "-o is for one model",
     ("run", "--random", "1", "--state-out", "x.npz", "c.mil", "d.mil"): "--state-out is for one model",

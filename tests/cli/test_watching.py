@@ -228,7 +228,7 @@ def test_a_check_runs_again_after_each_change(running: Running, folder: Path) ->
     text.unlink()
     running.until("nothing found in 1 program\n")
     (folder / "inner" / "b.mil").unlink()
-    running.until("nothing to check in the folder .")
+    running.until("nothing to read in the folder .")
     text.write_text(GOOD)
     running.until("nothing found in 1 program\n")
     (folder / "pyproject.toml").write_text("[tool.miltext]\nnot = 1\n")

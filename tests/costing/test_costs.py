@@ -419,6 +419,16 @@ def test_no_weight_file_is_needed() -> None:
     assert any(f"main/encoder_layers_0 … 16 {TIMES}17" in line for line in lines)
 
 
+def test_equal_families_of_other_work_are_told_apart_by_an_example(tmp_path: Path) -> None:
+    inputs = "tensor<fp16, [2, 8]> x, tensor<fp16, [4, 8]> z"
+    taken = ["x", "h_0", "z", "h_2"]
+    lines = [f"            h_{index} = relu(x = {name});" for index, name in enumerate(taken)]
+    (tmp_path / "m.mil").write_text(text("\n".join([*lines, "            y = exp(x = x);"]), inputs, "h_1, h_3, y"))
+    shown = [line.rpartition("  ")[2] for line in cost_lines(miltext.cost(tmp_path / "m.mil"))]
+    assert {f"relu h_# {TIMES}2, such as h_{first}".replace("#", "*") for first in (0, 2)} <= {*shown}
+    assert "exp y" in shown
+
+
 SUFFIXES = (".mil", ".mlmodel", ".mlpackage")
 
 PROGRAMS = sorted(path for path in CORPUS.glob("*/*") if path.suffix in SUFFIXES)

@@ -91,3 +91,11 @@ def test_the_shape_that_a_program_states() -> None:
 def test_what_is_spelled_is_read(pairs: list[tuple[int, int | None]]) -> None:
     sizes = tuple(Size(least, None if more is None else least + more - 1 or 1) for least, more in pairs)
     assert read_sizes([f"x={spell_sizes(sizes)}"]) == {"x": sizes}
+
+
+@pytest.mark.parametrize("written", ["-1,32", "None,32", "2-5,32", "*"])
+def test_no_range_is_suggested_where_sizes_are_fixed(written: str) -> None:
+    with pytest.raises(ModelError, match="are not sizes: give one number for each dimension"):
+        read_sizes([f"x={written}"], are_fixed=True)
+    with pytest.raises(ModelError, match="did you mean `x=1,32`"):
+        read_sizes(["x=1x32"], are_fixed=True)

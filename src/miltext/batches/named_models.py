@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -47,14 +47,24 @@ def named_models(paths: Iterable[str], excludes: Excludes, empty: Callable[[str]
     A file in a package or bundle stands for the whole model. A path that does not exist is an input as well. `empty` is
     called with a folder without any model. Raise OSError for an unreadable folder.
     """
+    return distinct(_named(paths, excludes, empty))
+
+
+def distinct(inputs: Iterable[Input]) -> list[Input]:
+    """Return the inputs, each file or model once, under the first of its names: another may lead through a link."""
     each: dict[str, Input] = {}
+    for item in inputs:
+        each.setdefault(item.name if item.name == "-" else os.path.realpath(item.name), item)
+    return list(each.values())
+
+
+def _named(paths: Iterable[str], excludes: Excludes, empty: Callable[[str], object]) -> Iterator[Input]:
     for path in paths:
         path = path if path == "-" else _whole(path)
         is_folder = path != "-" and is_plain_folder(path)
         for name in _below(path, excludes, empty) if is_folder else [path]:
             if not excludes(name, None):
-                each.setdefault(name if name == "-" else os.path.realpath(name), Input(name, is_folder))
-    return list(each.values())
+                yield Input(name, is_folder)
 
 
 def is_plain_folder(path: str) -> bool:

@@ -115,4 +115,4 @@ def passed_over(found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
 
 
 def _refuse_empty(folder: str) -> None:
-    fail(f"nothing to check in the folder {folder}: {EMPTY}")
+    fail(f"nothing to read in the folder {folder}: {EMPTY}")

@@ -57,7 +57,7 @@ def command(
     from miltext.costing.report import cost_growth_lines, cost_growth_record, cost_lines, cost_record
     from miltext.descriptions.sizes import read_sizes
 
-    new, shapes = open_whole(model).at(nested), read_sizes(words)
+    new, shapes = open_whole(model).at(nested), read_sizes(words, are_fixed=True)
     if against is None:
         cost = measure_cost(new, shapes, function)
         if asks_json():

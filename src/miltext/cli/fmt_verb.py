@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from miltext.batches.named_models import Input
+from miltext.batches.named_models import Input, distinct
 from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.captured import echo
 from miltext.cli.habits import named_paths, shown_name
@@ -62,7 +62,7 @@ class FormattedFile(NamedTuple):
 
 def _expanded(paths: Sequence[str], _options: Mapping[str, object], missing: bool) -> list[Input]:
     """Return the files that the paths name, each once."""
-    return [Input(name, found=False) for name in dict.fromkeys(_files(paths, missing=missing))]
+    return [Input(name, found=False) for name in _files(paths, missing=missing)]
 
 
 @click.command("fmt", cls=ManyModels, manner=Manner("paths", _expanded, is_headed=False), epilog=EPILOG)
@@ -94,8 +94,8 @@ def command(paths: tuple[str, ...], check: bool, diff: bool, width: int | None) 
 
 
 def _files(paths: Sequence[str], *, missing: bool = False) -> list[str]:
-    """Return the files that the paths name, in order within a folder, without sidecars, which are formatted when
-    made.
+    """Return the files that the paths name, each once, in order within a folder, without sidecars, which are formatted
+    when made.
 
     A path that does not exist ends the command, unless a `missing` one is to be reported as that of a file.
     """
@@ -105,7 +105,7 @@ def _files(paths: Sequence[str], *, missing: bool = False) -> list[str]:
     for path in paths:
         is_folder = path != "-" and os.path.isdir(path if missing else existing(path))
         names += [name for name in texts_in(path) if not is_sidecar(name)] if is_folder else [path]
-    return names
+    return [each.name for each in distinct(Input(name, found=False) for name in names)]
 
 
 def _outcomes(names: list[str], width: int | None) -> Iterable[FormattedFile]:

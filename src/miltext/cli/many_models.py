@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -83,7 +84,7 @@ class Manner(NamedTuple):
 
     `expand` returns the models that its paths name, also `missing` ones if these are to have a result. `alone` are the
     parameters that make sense for one model only, with their options. `end` shows the sums of all models. `is_headed`
-    is whether each text has the model's name above it.
+    is whether each text has the model's name above it; that of a single named model has none.
     """
 
     argument: str = "model"
@@ -94,10 +95,12 @@ class Manner(NamedTuple):
     end: Callable[[Counter[str], Mapping[str, Chosen]], None] | None = None
     is_headed: bool = True
 
-    def refuse(self, options: Mapping[str, Chosen]) -> None:
-        """Raise UsageError for an option that makes sense for one model only."""
+    def refuse(self, options: Mapping[str, Chosen], beside: str | None = None) -> None:
+        """Raise UsageError for an option that makes sense for one model only; `beside` is an option of many models."""
         for name, option in self.alone.items():
             if options.get(name) not in (None, False, (), "-"):
+                if beside is not None:
+                    raise click.UsageError(f"{option} does not work with {beside}: leave out one")
                 raise click.UsageError(f"{option} is for one model: leave it out, or name one model without the others")
 
 
@@ -155,7 +158,8 @@ class _ManyRun:
 
     def _refuse_unclear(self, paths: Sequence[str]) -> None:
         """Refuse options for one model, and two things at once."""
-        self._manner.refuse(self._params)
+        given = (name for name, each in zip(ManyOptions._fields, self._options, strict=True) if each is not None)
+        self._manner.refuse(self._params, next((f"--{name.replace('_', '-')}" for name in given), None))
         if self._options.files_from == "-" and "-" in paths:
             raise click.UsageError("standard input is a model or a list of paths, not both: leave out one `-`")
         if self._options.executor is not None and self._options.jobs is not None:
@@ -200,7 +204,8 @@ class _ManyRun:
             return JsonLines(self._inputs)
         if self._params.get("form") == "sarif":
             return SarifLog(self._inputs)
-        return TextOutcomes(self._inputs, is_headed=self._manner.is_headed)
+        is_alone = len(self._inputs) == 1 and not self._inputs[0].found
+        return TextOutcomes(self._inputs, is_headed=self._manner.is_headed and not is_alone)
 
     def _workers(self) -> Workers | None:
         from miltext.batches.executing import own_workers
@@ -252,8 +257,13 @@ def _worked(call: VerbCall, models: Sequence[Input], workers: Workers | None) ->
 
 
 def _listed(name: str) -> list[str]:
-    """Return the paths in a file, or on standard input: each ends with NUL, or else with the line."""
+    """Return the paths in a file, or on standard input: each ends with NUL, or else with the line.
+
+    Programs of Windows end a line with a carriage return and LF, and some write a byte order mark first.
+    """
     from miltext.files.contents import read_file
 
     data = read_stdin() if name == "-" else read_file(Path(existing(name)))
-    return [os.fsdecode(each) for each in data.split(b"\0" if b"\0" in data else b"\n") if each]
+    data = data.removeprefix(BOM_UTF8)
+    lines = data.split(b"\0") if b"\0" in data else [line.removesuffix(b"\r") for line in data.split(b"\n")]
+    return [os.fsdecode(each) for each in lines if each]

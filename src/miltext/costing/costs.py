@@ -55,7 +55,8 @@ def cost(
         most = max(miltext.cost("Model.mlpackage").ops, key=lambda each: each.work.macs)
     """
     whole = model_of(source)
-    return measure_cost(whole if model is None else whole.select(model), read_ranges(shapes or {}), function)
+    sizes = read_ranges(shapes or {}, are_fixed=True)
+    return measure_cost(whole if model is None else whole.select(model), sizes, function)
 
 
 def measure_cost(model: Model, shapes: Mapping[str, Sizes], function: str | None = None) -> ModelCost:

@@ -78,7 +78,9 @@ def _sum(group: Sequence[ScopeCost]) -> tuple[int, Work]:
 
 
 def _operation_name(group: Sequence[OperationCost | OperationCostGrowth]) -> str:
-    return f"{group[0].type} {family_name([each.name for each in group])}"
+    """Return the name of a row, with the first name of several, as the same family may have rows of other work."""
+    example = f", such as {group[0].name}" if len(group) > 1 else ""
+    return f"{group[0].type} {family_name([each.name for each in group])}{example}"
 
 
 def _shown(rows: Sequence[CostRow], heading: str, whole: Work, most_rows: int | None) -> list[str]:

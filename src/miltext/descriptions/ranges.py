@@ -22,10 +22,10 @@ Range: TypeAlias = "str | Sequence[int | tuple[int, int]]"
 """The sizes of an input: as on the command line, or for each dimension a size, or the least and the greatest one."""
 
 
-def read_ranges(given: Mapping[str, Range]) -> dict[str, Sizes]:
+def read_ranges(given: Mapping[str, Range], *, are_fixed: bool = False) -> dict[str, Sizes]:
     """Return requested sizes by the input's name. Raise ModelError (MIL434) for invalid sizes."""
     words = (f"{name}={each if isinstance(each, str) else _words(each)}" for name, each in given.items())
-    return read_sizes(words)
+    return read_sizes(words, are_fixed=are_fixed)
 
 
 def _words(sizes: Sequence[int | tuple[int, int]]) -> str:

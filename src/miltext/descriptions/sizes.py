@@ -50,11 +50,12 @@ ANY = Size(1, None)
 Sizes: TypeAlias = "tuple[Size, ...]"
 
 
-def read_sizes(words: Iterable[str]) -> dict[str, Sizes]:
+def read_sizes(words: Iterable[str], *, are_fixed: bool = False) -> dict[str, Sizes]:
     """Return the sizes in words such as `image=1,3,256,256`, by name, in their order.
 
     A size is `n`, a range `least..greatest`, one without an end `least..`, or `?`, any from 1 on; brackets as in MIL
-    text may be around them. The last `=` ends the name. Raise ModelError (MIL434).
+    text may be around them. The last `=` ends the name. If they `are_fixed`, as the caller takes no others, no range is
+    suggested. Raise ModelError (MIL434).
     """
     found: dict[str, Sizes] = {}
     for word in words:
@@ -63,7 +64,7 @@ def read_sizes(words: Iterable[str]) -> dict[str, Sizes]:
             raise refusal(codes.UNREADABLE_SIZES, f"`{word}` is not NAME=SIZES")
         if name in found:
             raise refusal(codes.UNREADABLE_SIZES, f"the sizes of `{name}` are given twice")
-        found[name] = _sizes(name, sizes)
+        found[name] = _sizes(name, sizes, are_fixed)
     return found
 
 
@@ -77,15 +78,16 @@ def shape_of(sizes: Sizes) -> Shape:
     return tuple(size.least if size.is_fixed else None for size in sizes)
 
 
-def _sizes(name: str, written: str) -> Sizes:
+def _sizes(name: str, written: str, are_fixed: bool) -> Sizes:
     listed, is_list = _unbracketed(written)
     if not listed and not is_list:
         raise refusal(codes.UNREADABLE_SIZES, f"`{name}=` has no sizes; a scalar is `{name}=[]`")
     parts = [part.strip() for part in listed.split(",")] if listed else []
     if not all(map(_SIZE.fullmatch, parts)):
-        raise refusal(
-            codes.UNREADABLE_SIZES, f"`{written}` of `{name}` are not sizes{did_you_mean(_meant(name, listed))}"
-        )
+        meant = _meant(name, listed)
+        is_range = meant is not None and re.search(r"\?|\.\.", meant.rpartition("=")[2])
+        way = ": give one number for each dimension" if are_fixed and is_range else did_you_mean(meant)
+        raise refusal(codes.UNREADABLE_SIZES, f"`{written}` of `{name}` are not sizes{way}")
     return tuple(_size(name, part) for part in parts)
 
 

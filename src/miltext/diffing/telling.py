@@ -112,8 +112,9 @@ def _of_weight(weight: WeightSize) -> str:
 
 def in_units(number: int) -> str:
     """Return a number with three digits and a decimal prefix: `4.37 G`; below 1,000 all of it."""
-    for unit, factor in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
-        if abs(number) >= factor:
+    for unit, factor in (("T", 10**12), ("G", 10**9), ("M", 10**6), ("k", 10**3)):
+        least = factor if unit == "k" else factor - factor // 2000  # which rounds to 1
+        if abs(number) >= least:
             return f"{number / factor:.3g} {unit}"
     return str(number)
 
