@@ -19,6 +19,7 @@ FLAGS = {
     "allow_unproven": "--allow-unproven",
     "apart": "--apart",
     "as_coremlc": "--as-coremlc",
+    "bind": "--bind",
     "build_info": "--build-info",
     "cast": "--cast",
     "check": "--no-check",
