@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from queue import SimpleQueue
 from typing import Generic, NamedTuple, TypeVar
 
 from miltext.batches.processes import in_process, process_pool, width_of
+from miltext.files.interrupts import uninterrupted
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -112,30 +114,45 @@ class _Batch(Generic[Item, Result]):
         self.is_broken = False
 
     def run(self, executor: Executor, workers: Workers) -> Iterator[tuple[int, Result | Lost]]:
-        """Yield the results of an executor, until it breaks or all are done."""
+        """Yield the results of an executor, until it breaks or all are done.
+
+        A signal that interrupted this thread in a method of a future would leave the future locked.
+        """
+        finished: SimpleQueue[Future[Done[Result]]] = SimpleQueue()
         running: dict[Future[Done[Result]], list[int]] = {}
         self.is_broken = False
         try:
             while running or (self.todo and not self.is_broken):
                 if not self.is_broken:
-                    self._fill(running, executor, workers)
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    yield from self._results(future, running.pop(future))
+                    with uninterrupted():
+                        for future in self._fill(running, executor, workers):
+                            future.add_done_callback(finished.put)
+                if running:
+                    future = finished.get()
+                    with uninterrupted():
+                        found = [*self._results(future, running.pop(future))]
+                    yield from found
         finally:
             for future in () if workers.is_own else running:  # processes of our own end themselves
                 future.cancel()
 
-    def _fill(self, running: dict[Future[Done[Result]], list[int]], executor: Executor, workers: Workers) -> None:
+    def _fill(
+        self, running: dict[Future[Done[Result]], list[int]], executor: Executor, workers: Workers
+    ) -> list[Future[Done[Result]]]:
+        """Hand over tasks, and return their futures."""
+        begun: list[Future[Done[Result]]] = []
         work = partial(in_process if workers.is_own else _called, partial(_each, self._work))
         while self.todo and len(running) < workers.at_once:
             size = min(self._size, -(-len(self.todo) // (workers.width or LONGEST)))
             given = [self.todo.popleft() for _ in range(size)]
             try:
-                running[executor.submit(work, [self._items[index] for index in given])] = given
+                begun.append(executor.submit(work, [self._items[index] for index in given]))
             except BrokenExecutor:
                 self.todo.extendleft(reversed(given))
                 self.is_broken = True
-                return
+                break
+            running[begun[-1]] = given
+        return begun
 
     def _results(self, future: Future[Done[Result]], given: list[int]) -> Iterator[tuple[int, Result | Lost]]:
         done = _result_of(future)

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -22,6 +23,12 @@ Result = TypeVar("Result")
 
 MOST_ON_WINDOWS = 61
 """The most processes of a ProcessPoolExecutor on Windows, by the documentation of `concurrent.futures`."""
+
+_WRITTEN = 1.0
+"""Seconds after which a process that has to end has written its last result: half of one would block the reader."""
+
+_working = threading.Lock()
+_is_ending = threading.Event()
 
 _SIGNALLED = 128
 """The least exit status of a process that a signal ended, by `ended_by_signals`."""
@@ -65,7 +72,7 @@ def process_pool(width: int) -> Iterator[Executor]:
 def _begin(lifeline: Connection, held: Connection) -> None:
     """Make this process end with the one that started it: the other end of the lifeline is then closed."""
     held.close()  # its own copy, which would keep the lifeline open
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, lambda number, _: None if _is_ending.is_set() else os._exit(_SIGNALLED + number))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal, for the process that started it
     threading.Thread(target=_follow, args=(lifeline,), daemon=True).start()
 
@@ -74,13 +81,19 @@ def _follow(lifeline: Connection) -> None:
     try:
         lifeline.recv_bytes()
     except (EOFError, OSError):
-        os.kill(os.getpid(), signal.SIGTERM)
+        _is_ending.set()
+        os.kill(os.getpid(), signal.SIGTERM)  # which ends the work
+        with _working:
+            time.sleep(_WRITTEN)
+            os._exit(_SIGNALLED + signal.SIGTERM)
 
 
 def in_process(work: Callable[[Item], Result], item: Item) -> Result:
     """Do work in a process of a pool; a request to end cleans up, and ends the process."""
     try:
-        with ended_by_signals():
+        with _working, ended_by_signals():
+            if _is_ending.is_set():
+                raise SystemExit(_SIGNALLED + signal.SIGTERM)
             return work(item)
     except SystemExit as end:
         if isinstance(end.code, int) and end.code > _SIGNALLED:
