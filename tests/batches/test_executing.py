@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -130,6 +130,29 @@ class Counting(Executor):
                 if not each.done():
                     each.set_result(Done([0], 1))
         return future
+
+
+class Forgetful(ThreadPoolExecutor):
+    """A cluster that forgets every third task, or what it was sent."""
+
+    def __init__(self, failure: Exception) -> None:
+        super().__init__(2)
+        self._failure, self._turn = failure, 0
+
+    def submit(self, *call: Any) -> Future[Any]:  # type: ignore[override]
+        self._turn += 1
+        if self._turn % 3:
+            return super().submit(*call)
+        future: Future[Any] = Future()
+        future.set_exception(self._failure)
+        return future
+
+
+@pytest.mark.parametrize("failure", [OSError("connection lost"), KeyError("task"), CancelledError()], ids=repr)
+def test_what_a_cluster_loses_is_done_here(failure: Exception) -> None:
+    with Forgetful(failure) as executor:
+        found = dict(results(square, ITEMS, given_workers(executor)))
+    assert found == {item: item * item for item in ITEMS}
 
 
 def test_an_executor_gets_few_items_at_once() -> None:

@@ -27,6 +27,9 @@ UNKNOWN_WIDTH = 256
 SECONDS, LONGEST = 0.05, 32
 """The time that a task takes, and the most items of one: short work of several items is one task."""
 
+WITH_PROCESS = (BrokenExecutor, CancelledError)
+"""The failures of tasks that were lost with a process."""
+
 
 class Lost(NamedTuple):
     """The reason why there is no result of an item."""
@@ -74,7 +77,8 @@ def results(
 
     Without workers, the work is done here. An item whose work raises an exception is Lost. If a process ends in the
     middle of its work, all unfinished items of its executor are lost: each of them is tried again alone, in a new
-    process of this machine, and only the one with which that process ends, too, is Lost.
+    process of this machine, and only the one with which that process ends, too, is Lost. Tasks that
+    the executor of a caller fails to return, as after a lost connection, are tried again in the same way.
     """
     if workers is None:
         yield from ((index, _tried(work, item)) for index, item in enumerate(items))
@@ -114,65 +118,81 @@ class _Batch(Generic[Item, Result]):
         self.is_broken = False
 
     def run(self, executor: Executor, workers: Workers) -> Iterator[tuple[int, Result | Lost]]:
-        """Yield the results of an executor, until it breaks or all are done.
-
-        A signal that interrupted this thread in a method of a future would leave the future locked.
-        """
+        """Yield the results of an executor, until it breaks or all are done."""
         finished: SimpleQueue[Future[Done[Result]]] = SimpleQueue()
         running: dict[Future[Done[Result]], list[int]] = {}
         self.is_broken = False
         try:
             while running or (self.todo and not self.is_broken):
                 if not self.is_broken:
-                    with uninterrupted():
-                        for future in self._fill(running, executor, workers):
-                            future.add_done_callback(finished.put)
+                    self._fill(running, partial(_submit, executor, finished), workers)
                 if running:
                     future = finished.get()
                     with uninterrupted():
-                        found = [*self._results(future, running.pop(future))]
+                        found = [*self._results(future, running.pop(future), is_own=workers.is_own)]
                     yield from found
         finally:
             for future in () if workers.is_own else running:  # processes of our own end themselves
                 future.cancel()
 
     def _fill(
-        self, running: dict[Future[Done[Result]], list[int]], executor: Executor, workers: Workers
-    ) -> list[Future[Done[Result]]]:
-        """Hand over tasks, and return their futures."""
-        begun: list[Future[Done[Result]]] = []
+        self,
+        running: dict[Future[Done[Result]], list[int]],
+        submit: Callable[..., Future[Done[Result]]],
+        workers: Workers,
+    ) -> None:
         work = partial(in_process if workers.is_own else _called, partial(_each, self._work))
         while self.todo and len(running) < workers.at_once:
             size = min(self._size, -(-len(self.todo) // (workers.width or LONGEST)))
             given = [self.todo.popleft() for _ in range(size)]
             try:
-                begun.append(executor.submit(work, [self._items[index] for index in given]))
+                running[submit(work, [self._items[index] for index in given])] = given
             except BrokenExecutor:
                 self.todo.extendleft(reversed(given))
                 self.is_broken = True
-                break
-            running[begun[-1]] = given
-        return begun
+                return
 
-    def _results(self, future: Future[Done[Result]], given: list[int]) -> Iterator[tuple[int, Result | Lost]]:
-        done = _result_of(future)
+    def _results(
+        self, future: Future[Done[Result]], given: list[int], *, is_own: bool
+    ) -> Iterator[tuple[int, Result | Lost]]:
+        """Yield the results of an ended task. What a cluster of others fails with is no reason of an item."""
+        done = _ended(future)
         if isinstance(done, Done):
             self._size = max(1, min(LONGEST, int(SECONDS * len(given) / max(done.seconds, 1e-9))))
             yield from zip(given, done.results, strict=True)
-        elif done is None or len(given) > 1:
-            self.is_broken |= not future.cancelled() and isinstance(future.exception(), BrokenExecutor)
+        elif isinstance(done, WITH_PROCESS) or len(given) > 1 or not is_own:
+            self.is_broken |= isinstance(done, BrokenExecutor)
             self.lost += given
         else:
-            yield given[0], done
+            yield given[0], _lost(done)
 
     def alone(self) -> Iterator[tuple[int, Result | Lost]]:
         """Yield the results of the lost items, each from a process of its own."""
         while self.lost:
             index = self.lost.pop(0)
+            finished: SimpleQueue[Future[Done[Result]]] = SimpleQueue()
             with process_pool(1) as executor:
-                done = _result_of(executor.submit(in_process, partial(_each, self._work), [self._items[index]]))
-            found = done.results[0] if isinstance(done, Done) else done
-            yield index, Lost("its process was killed, or crashed") if found is None else found
+                _submit(executor, finished, in_process, partial(_each, self._work), [self._items[index]])
+                future = finished.get()
+                with uninterrupted():
+                    done = _ended(future)
+            yield index, done.results[0] if isinstance(done, Done) else _lost(done)
+
+
+def _submit(
+    executor: Executor,
+    finished: SimpleQueue[Future[Done[Result]]],
+    work: Callable[..., Done[Result]],
+    *arguments: object,
+) -> Future[Done[Result]]:
+    """Hand over a task, whose future comes to `finished` at its end.
+
+    A signal has no effect in a method of a future: it would leave the future locked, and the executor could not end.
+    """
+    with uninterrupted():
+        future = executor.submit(work, *arguments)
+        future.add_done_callback(finished.put)
+    return future
 
 
 def _called(work: Callable[[Item], Result], item: Item) -> Result:
@@ -192,16 +212,15 @@ def _tried(work: Callable[[Item], Result], item: Item) -> Result | Lost:
         return Lost(f"{type(failure).__name__}: {failure}")
 
 
-def _result_of(future: Future[Done[Result]]) -> Done[Result] | Lost | None:
-    """Return the results of a future; None if its process was lost.
-
-    dask.distributed raises KilledWorker for a task with which several workers ended, and cancels the tasks of a
-    scheduler that ended.
-    """
+def _ended(future: Future[Done[Result]]) -> Done[Result] | Exception:
+    """Return the results of a task, or the failure of its executor."""
     try:
         return future.result()
-    except (BrokenExecutor, CancelledError):
-        return None
-    except Exception as failure:  # noqa: BLE001  # of the transport
-        is_lost = type(failure).__name__ == "KilledWorker"
-        return None if is_lost else Lost(f"{type(failure).__name__}: {failure}")
+    except Exception as failure:  # noqa: BLE001  # the one of an item is its result
+        return failure
+
+
+def _lost(failure: Exception) -> Lost:
+    if isinstance(failure, WITH_PROCESS):
+        return Lost("its process was killed, or crashed")
+    return Lost(f"{type(failure).__name__}: {failure}")

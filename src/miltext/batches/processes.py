@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 MOST_ON_WINDOWS = 61
 """The most processes of a ProcessPoolExecutor on Windows, by the documentation of `concurrent.futures`."""
 
-_WRITTEN = 0.03
+_WRITTEN = 1.0
 """Seconds after which a process that has to end has written its last result: half of one would block the reader."""
 
 _working = threading.Lock()

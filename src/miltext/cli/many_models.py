@@ -9,7 +9,8 @@ import os
 import sys
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -184,10 +185,11 @@ class _ManyRun:
             fail(f"--cache {folder}: {failure.strerror}")
         shown = self._shown()
         worst, counts = 0, Counter[str]()
-        for index, found in outcomes(self._call, self._inputs, self._workers(), cache):
-            worst = max(worst, found.status)
-            counts.update(found.counts)
-            shown.add(index, found)
+        with closing(outcomes(self._call, self._inputs, self._workers(), cache)) as ended:
+            for index, found in ended:
+                worst = max(worst, found.status)
+                counts.update(found.counts)
+                shown.add(index, found)
         shown.end()
         if cache is not None and cache.problem is not None:
             tell(f"miltext: --cache {folder}: not all results were kept: {cache.problem.strerror or cache.problem}")
@@ -220,7 +222,7 @@ class _ManyRun:
 
 def outcomes(
     call: VerbCall, models: Sequence[Input], workers: Workers | None, cache: ResultCache | None
-) -> Iterator[tuple[int, VerbOutcome]]:
+) -> Generator[tuple[int, VerbOutcome], None, None]:
     """Yield the result of a call for each model, with its index, in the order in which they come.
 
     Results of a cache come first. Standard input is read here, and never kept.
