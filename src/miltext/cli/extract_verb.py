@@ -11,7 +11,7 @@ from miltext.building.choices import WriteOptions
 from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.declared import declared
 from miltext.cli.progress import Progress
-from miltext.cli.streams import nested_option, open_whole, show, write_json, write_text
+from miltext.cli.streams import nested_option, open_whole, show, weights_option, write_json, write_text
 from miltext.cli.writing_verbs import (
     function_option,
     given_weights,
@@ -55,7 +55,7 @@ Exit status: 0 the part is written, warnings or not; 1 the cut is impossible, an
 )
 @function_option
 @nested_option()
-@click.option("--weights", multiple=True, metavar="DIR|NAME=FILE", help="The place of a text's weight files.")
+@weights_option
 @declared(WriteOptions, "ranges")
 @format_option
 @declared(WriteOptions, "no_loss", "force", "check")

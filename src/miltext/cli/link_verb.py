@@ -11,7 +11,7 @@ import click
 from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.declared import declared
 from miltext.cli.progress import Progress
-from miltext.cli.streams import open_whole, show, write_json, write_text
+from miltext.cli.streams import open_whole, show, weights_option, write_json, write_text
 from miltext.cli.writing_verbs import given_weights, model_output
 from miltext.linking.options import LinkOptions
 
@@ -58,7 +58,7 @@ Exit status: 0 the model is written, warnings or not; 1 the models do not fit, a
     metavar="[MODEL=]NAME",
     help="The function of a model, or of all models.  [the default one]",
 )
-@click.option("--weights", multiple=True, metavar="DIR|NAME=FILE", help="The place of a text's weight files.")
+@weights_option
 @declared(LinkOptions, "ranges")
 @format_option
 @declared(LinkOptions, "no_loss", "force", "check")

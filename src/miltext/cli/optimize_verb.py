@@ -11,7 +11,7 @@ from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.declared import declared
 from miltext.cli.given_inputs import verify_options, verifying_inputs
 from miltext.cli.progress import Progress
-from miltext.cli.streams import nested_option, open_whole, output_in_folder, show, write_text
+from miltext.cli.streams import nested_option, open_whole, output_in_folder, show, weights_option, write_text
 from miltext.cli.writing_verbs import given_weights, require_one_end, tell_written
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ written; 2 usage, files.
 @click.option("--skip", "skipped", multiple=True, metavar="RULE", help="Leave a rule or pass out; may be repeated.")
 @verify_options
 @nested_option()
-@click.option("--weights", multiple=True, metavar="DIR|NAME=FILE", help="The place of a text's weight files.")
+@weights_option
 @format_option
 @declared(WriteOptions, "no_loss", "force", "check")
 def command(

@@ -24,6 +24,7 @@ from miltext.cli.streams import (
     open_whole,
     output_in_folder,
     show,
+    weights_option,
     write_json,
     write_text,
 )
@@ -74,7 +75,7 @@ PASS = "pass"
 @click.option("--list", "is_list", is_flag=True, help="List the packaged rules and passes, or describe RULES.")
 @click.option("--test", "is_test", is_flag=True, help="Prove RULES on their examples and on programs near to these.")
 @nested_option()
-@click.option("--weights", multiple=True, metavar="DIR|NAME=FILE", help="The place of a text's weight files.")
+@weights_option
 @format_option
 @declared(WriteOptions, "no_loss", "force", "check")
 def command(

@@ -11,7 +11,7 @@ from miltext.building.choices import WriteOptions
 from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.declared import declared
 from miltext.cli.progress import Progress
-from miltext.cli.streams import nested_option, open_whole, show, write_json, write_text
+from miltext.cli.streams import nested_option, open_whole, show, weights_option, write_json, write_text
 from miltext.cli.writing_verbs import given_weights, require_one_end
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def byte_count(context: click.Context, option: click.Parameter, words: str | Non
 @click.option("--dry-run", is_flag=True, help="Write nothing: show the parts.")
 @click.option("--function", metavar="NAME", help="The function to divide.  [the only one]")
 @nested_option()
-@click.option("--weights", multiple=True, metavar="DIR|NAME=FILE", help="The place of a text's weight files.")
+@weights_option
 @declared(WriteOptions, "ranges")
 @format_option
 @declared(WriteOptions, "no_loss", "force", "check")

@@ -93,6 +93,12 @@ def nested_option(help: str = "A model inside a pipeline, by index or name: 1, 1
     return click.option("--model", "nested", metavar="PATH", help=help)
 
 
+weights_option: Decorator = click.option(
+    "--weights", multiple=True, metavar="DIR|NAME=FILE", help="The place of a text's weight files."
+)
+"""The option of a verb that reads texts with weights beside them."""
+
+
 class OptionalNumbers(click.Command):
     """A command with options whose number is optional, as in `--option`, `--option 5` or `--option=5`.
 

@@ -101,7 +101,7 @@ class CostedProgram:
             inner = [self._rows(each, place) for each in op.blocks]
             if inner:
                 self._flows.add(op.type)
-            if inner and _decides(op):
+            if inner and _decides(op.type):
                 inner = [max(inner, key=_most_of)]
             found += [row for rows in inner for row in rows]
         return found
@@ -169,8 +169,7 @@ class CostedProgram:
         if unknown:
             yield f"the multiply-accumulates of {listed(unknown, 'and', MOST_NAMES)} are not known, and count as 0"
         for kind in sorted(self._flows):
-            is_choice = kind in FLOWS and FLOWS[kind].test is None
-            yield (BRANCHES if is_choice else TURNS).format(name_text(kind))
+            yield (BRANCHES if _decides(kind) else TURNS).format(name_text(kind))
 
 
 class _ArgumentWalk(Walk):
@@ -193,9 +192,9 @@ class _ArgumentWalk(Walk):
         self.given[op], self.opsets[op] = self.found[-1].arguments, self.opset
 
 
-def _decides(op: Op) -> bool:
-    """Return whether only one block of an operation runs."""
-    return op.type in FLOWS and FLOWS[op.type].test is None
+def _decides(kind: str) -> bool:
+    """Return whether only one block of an operation of this type runs."""
+    return kind in FLOWS and bool(FLOWS[kind].decides)
 
 
 def _most_of(rows: Sequence[CostedOperation]) -> tuple[int, int]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.sizing.rows import grouped
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -90,18 +92,14 @@ class ModelCost:
     @property
     def scopes(self) -> tuple[ScopeCost, ...]:
         """The work by scope, in the order of the program."""
-        groups: dict[tuple[str, str, str], list[Work]] = {}
-        for each in self.ops:
-            groups.setdefault((each.model, each.function, each.scope), []).append(each.work)
-        return tuple(ScopeCost(*key, len(works), total(works)) for key, works in groups.items())
+        groups = grouped(self.ops, lambda each: (each.model, each.function, each.scope))
+        return tuple(ScopeCost(*group[0][:3], len(group), total(each.work for each in group)) for group in groups)
 
     @property
     def types(self) -> tuple[TypeCost, ...]:
         """The work by type of operation, the most first."""
-        groups: dict[str, list[Work]] = {}
-        for each in self.ops:
-            groups.setdefault(each.type, []).append(each.work)
-        found = [TypeCost(kind, len(works), total(works)) for kind, works in groups.items()]
+        groups = grouped(self.ops, lambda each: each.type)
+        found = [TypeCost(group[0].type, len(group), total(each.work for each in group)) for group in groups]
         return tuple(sorted(found, key=lambda each: (*most(each.work), each.type)))
 
 
