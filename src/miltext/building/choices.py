@@ -32,10 +32,9 @@ that remain.
 
 
 @dataclass(frozen=True, kw_only=True)
-class WriteOptions:
-    """The options of every function that writes a model; `miltext.build` describes them."""
+class OutputOptions:
+    """The options of every function that writes a model, of one or several; `miltext.build` describes them."""
 
-    model: str | int | None = None
     weights: GivenWeights | None = None
     ranges: Mapping[str, Range] | None = option(
         None,
@@ -49,9 +48,16 @@ class WriteOptions:
     )
     force: bool = option(False, "Replace OUT if it exists.")
     check: bool = option(True, "Write it even with errors that `miltext check` finds; only drafts must be correct.")
-    on_change: Callable[[DescriptionChange], object] | None = None
     progress: Progress | None = None
     expect: Expect | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteOptions(OutputOptions):
+    """The options of every function that writes a model of one; `miltext.build` describes them."""
+
+    model: str | int | None = None
+    on_change: Callable[[DescriptionChange], object] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,10 +98,11 @@ class BuildChoices(BuildOptions):
     elsewhere: Collection[tuple[str, str]] = ()
 
     @classmethod
-    def of(cls, options: WriteOptions, **own: Any) -> BuildChoices:
+    def of(cls, options: OutputOptions, **own: Any) -> BuildChoices:
         """Return the choices for some options, with further choices."""
-        declared = fields(BuildOptions if isinstance(options, BuildOptions) else WriteOptions)
-        shared = {each.name: getattr(options, each.name) for each in declared}
+        kinds = BuildOptions, WriteOptions
+        declared = next((each for each in kinds if isinstance(options, each)), OutputOptions)
+        shared = {each.name: getattr(options, each.name) for each in fields(declared)}
         return cls(**{**shared, **own})
 
     @cached_property

@@ -104,16 +104,7 @@ def _linked(request: _LinkRequest, output: Path) -> Linked:
     if output.suffix.lower() not in OUTPUTS:
         message = f"linked models are an .mlpackage, an .mlmodel or an .mlmodelc, not `{output.name}`"
         raise refusal(codes.WRONG_ENDING, message, output)
-    choices = BuildChoices(
-        weights=request.weights,
-        ranges=request.ranges,
-        no_loss=request.no_loss,
-        force=request.force,
-        check=request.check,
-        progress=request.progress,
-        expect=request.expect,
-        prune_weights=True,
-    )
+    choices = BuildChoices.of(request, prune_weights=True)
     parts = read_parts(request.models, request.function, choices)
     check_target(output, request.force, [part.source for part in parts])
     linked = Linked()
