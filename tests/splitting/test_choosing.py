@@ -7,18 +7,18 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from miltext.splitting.choosing import SLACK, TooLarge, Unit, evenly, within
+from miltext.splitting.choosing import SLACK, SplitUnit, TooLarge, evenly, within
 
 
-def size(units: list[Unit]) -> int:
+def size(units: list[SplitUnit]) -> int:
     return sum({key: size for unit in units for key, size in unit.weights.items()}.values())
 
 
-def parts(units: list[Unit], starts: list[int]) -> list[list[Unit]]:
+def parts(units: list[SplitUnit], starts: list[int]) -> list[list[SplitUnit]]:
     return [units[one:other] for one, other in pairwise([*starts, len(units)])]
 
 
-def crossing(units: list[Unit], starts: list[int]) -> int:
+def crossing(units: list[SplitUnit], starts: list[int]) -> int:
     return sum(units[start].crossing for start in starts[1:])
 
 
@@ -26,13 +26,14 @@ def all_starts(count: int, number: int) -> list[list[int]]:
     return [[0, *each] for each in combinations(range(1, count), number - 1)]
 
 
-def made(seed: int) -> list[Unit]:
+def made(seed: int) -> list[SplitUnit]:
     """Random units, some of which share weights, or have none."""
     rng = random.Random(seed)
     sizes = {key: rng.randint(1, 9) for key in range(8)}
     chosen = [rng.sample([*sizes], rng.randint(0, 3)) for _ in range(rng.randint(1, 9))]
     return [
-        Unit({key: sizes[key] for key in keys}, rng.randint(0, 5) if place else 0) for place, keys in enumerate(chosen)
+        SplitUnit({key: sizes[key] for key in keys}, rng.randint(0, 5) if place else 0)
+        for place, keys in enumerate(chosen)
     ]
 
 

@@ -40,7 +40,7 @@ _TAG_TEXT = b"Signature: 8a477f597d28d172789f06886806bc55\n# Results of miltext,
 
 
 TOGETHER = 64
-"""The most entries that are written at once."""
+"""The most entries written at once."""
 
 
 class Hit(NamedTuple):

@@ -94,7 +94,7 @@ def whole_model(name: str) -> Path:
 def _whole(path: str) -> str:
     """Return the path of the model around a file of it; any other path is as it was written.
 
-    A folder in a compiled pipeline may be one of its models.
+    A folder in a compiled pipeline may be a model of it.
     """
     whole = whole_model(path)
     return str(whole) if whole.suffix.lower() in MODEL_FOLDERS and os.path.isfile(path) else path

@@ -139,7 +139,7 @@ NOT_COUNTED = (
     "resizes, resamplings, pads and every other movement of elements",
     "casts, quantizations, and the decompression of weights",
 )
-"""Kinds of work that is not counted, although it takes time."""
+"""Uncounted kinds of work, although they take time."""
 
 VIEWS = {
     **dict.fromkeys(("identity", "reshape_like", *RECAST), "x"),

@@ -72,7 +72,7 @@ class _Lives:
             self.leaving.setdefault(place, []).append(value)
 
     def made(self, op: Op) -> list[Value]:
-        """Return the outputs of an operation that are no views."""
+        """Return the outputs of an operation except views."""
         return [value for value in op.outputs if value not in self._sources]
 
     def at(self, place: int, *, without_made: bool) -> list[Value]:

@@ -124,7 +124,7 @@ class CostedProgram:
             return 0
 
     def _read(self, op: Op) -> tuple[int, int]:
-        """Return the bytes that an operation reads, each argument once, and those of them that are of weights."""
+        """Return the bytes that an operation reads, each argument once, and the bytes of weights among them."""
         picked = op.operand(PICKS[op.type]) if op.type in PICKS and op.outputs else None
         read = weights = self._held.get(op, 0)
         if picked is not None and not isinstance(picked, Value):
@@ -149,7 +149,7 @@ class CostedProgram:
         return sum(size or 0 for size in sizes) + sum(map(_held_by, states))
 
     def _size(self, value: Value) -> int:
-        """Return the bytes of a value besides weights and states; 0 for one of unknown size."""
+        """Return the bytes of a value besides weights and states; 0 for an unknown size."""
         return 0 if value.is_constant else self._bytes(value) or 0
 
     def _bytes(self, value: Value) -> int | None:

@@ -1,4 +1,4 @@
-"""A model with the sizes of its inputs: those that the caller gives, and the defaults of its description."""
+"""A model with the sizes of its inputs: from the caller, and the defaults of its description."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def _closed(made: Bindings, end: End) -> Sizes | None:
 
 
 def _fits(given: TensorType, taken: TensorType) -> bool:
-    """Return whether the sizes of an output are those of an input, or fix open ones."""
+    """Return whether the sizes of an output equal those of an input, or fix open ones."""
     if len(given.shape) != len(taken.shape):
         return False
     return all(size == wanted or wanted is None for size, wanted in zip(given.shape, taken.shape, strict=True))

@@ -1,4 +1,4 @@
-"""The sizes that bound inputs of open sizes get, within those that their descriptions allow."""
+"""The sizes that bound inputs of open sizes get, as far as their descriptions allow them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class AllowedSizes:
     """The sizes of outputs that inputs of open sizes are bound to.
 
-    The sizes of a model's outputs follow from those that its inputs get. Unknown sizes are added to `losses`: the whole
+    The sizes of a model's outputs follow from the sizes of its inputs. Unknown sizes are added to `losses`: the whole
     does not state what the input allows.
     """
 

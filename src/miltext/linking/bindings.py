@@ -66,11 +66,11 @@ class Bindings(NamedTuple):
 
 
 def bound(parts: Sequence[LinkedPart], requested: Mapping[str, str | Sequence[str]], apart: Iterable[str]) -> Bindings:
-    """Return the requested bindings, and those of equal names.
+    """Return the requested bindings, and the bindings of equal names.
 
     An unbound input gets the last output of its name of an earlier model, otherwise it is one with the input of its
     name of an earlier model; but the names `apart` mean different values in each model, and so do names of states.
-    Raise ModelError: MIL430 for an unknown name, MIL485 for a binding that is impossible.
+    Raise ModelError: MIL430 for an unknown name, MIL485 for an impossible binding.
     """
     made = Bindings(parts, {}, set())
     for left, rights in requested.items():
@@ -191,7 +191,7 @@ def split_binding(words: str, names: Sequence[str]) -> tuple[str, str]:
 def kept_outputs(made: Bindings, keep: Iterable[str]) -> list[End]:
     """Return the outputs of the whole: those in `keep`, `NAME` or `MODEL.NAME`, or else all that no input takes.
 
-    Raise ModelError: MIL430 for an unknown name, MIL485 for one of several outputs, or named twice.
+    Raise ModelError: MIL430 for an unknown name, MIL485 for a name of several outputs, or named twice.
     """
     ends = [end for part in made.parts for end in part.ends("output")]
     asked = [*keep]
@@ -235,7 +235,7 @@ def _refuse_circles(made: Bindings) -> None:
 
 
 def _circle_of_inputs(made: Bindings) -> list[End]:
-    """Return a circle of inputs that are bound to each other, if there is one."""
+    """Return a circle of inputs bound to each other, if there is one."""
     for start in made.sources:
         way, end = [start], made.sources[start]
         while end in made.sources and end not in way:

@@ -67,7 +67,7 @@ def join(made: Bindings, outputs: Sequence[End], casts: Collection[End], opset: 
 
 
 class _Joining:
-    """The function that grows, model by model; `given` are the values of outputs, `taken` those of inputs."""
+    """The function that grows, model by model; `given` are the values of outputs, `taken` the values of inputs."""
 
     def __init__(self, made: Bindings, opset: str) -> None:
         self._made = made
@@ -122,7 +122,7 @@ class _Joining:
         return True
 
     def _value(self, end: End) -> Value:
-        """Return the value of the whole that an end means; that of an output may be an input."""
+        """Return the value of the whole that an end means; for an output, it may be an input."""
         value = self._values[end if end.side == "output" else _input(end)]
         own = End(end.part, "", value.name)
         if value.owner is not self._parts[end.part] or self._values.get(own) is not value:

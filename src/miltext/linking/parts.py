@@ -50,7 +50,7 @@ class End(NamedTuple):
 class LinkedPart:
     """A model to link, by its name and place among the others: the model as it would be built, and its function.
 
-    `source` is the model, whose draft is completed, and `choices` those that it is built with.
+    `source` is the model, whose draft is completed, and `choices` are for its build.
     """
 
     name: str
@@ -144,7 +144,7 @@ def named_models(models: Iterable[tuple[str, Given]]) -> dict[str, Given]:
 
 
 def _stem(source: Source) -> str:
-    """Return the name of a source: that of its file, without the ending."""
+    """Return the name of a source: of its file, without the ending."""
     path = source.path if isinstance(source, Model) else source
     if isinstance(path, str | os.PathLike) and not (isinstance(path, str) and is_text(path)):
         return Path(os.path.abspath(path)).stem or UNNAMED
@@ -220,7 +220,7 @@ def _part(place: int, name: str, source: Model, function: str | None, own: Build
 
 
 def _function(built: NewModel, name: str | None, path: str) -> str:
-    """Return the function with a name, by default the one that Core ML runs."""
+    """Return the function with a name, by default the function that Core ML runs."""
     functions, default = built.spec.mlProgram.functions, built.spec.description.defaultFunctionName
     known = sorted(functions)
     if name is None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class LinkedValue(NamedTuple):
     """An input or a state, and the output, input or state that it takes its value from, as in `encoder.y`.
 
-    `is_requested` is false for a binding by name. `sizes` are those that inference refined it to, and `cast` is the
+    `is_requested` is false for a binding by name. `sizes` are the result of inference, and `cast` is the
     data type that it is cast to; each is empty for none.
     """
 
@@ -52,7 +52,7 @@ class Linked:
     """The result of `miltext.link`: the bound inputs, the names of inputs and outputs, renamed values, the functions of
     a model of several, the bytes of weights, and the warnings.
 
-    `inner` are the outputs of models that inputs take, and that are no outputs of the whole.
+    `inner` are the outputs of models that inputs take, without the outputs of the whole.
     `constants` is the number of constants that an earlier model has, too.
     """
 

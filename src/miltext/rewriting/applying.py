@@ -55,7 +55,7 @@ class Replacing:
         return site.root.outputs[site.rule.pattern.root.outputs.index(value)]
 
     def _arguments(self, site: Site, replacement: RuleReplacement) -> dict[str, Argument | None]:
-        """Return the arguments of a replacement. Raise NoInstance for one that has no value."""
+        """Return the arguments of a replacement. Raise NoInstance for an argument without a value."""
         bound, found = site.match.bound, dict[str, "Argument | None"]()
         types = (each.type for each in bound.values())
         dtype = next((each.dtype for each in types if isinstance(each, TensorType) and each.dtype[:2] == "fp"), "fp32")
@@ -125,7 +125,7 @@ class _Insertion:
         return operand if isinstance(operand, Value) else None
 
     def is_constant(self, output: Value) -> bool:
-        """Return whether an output of the instance is a constant that is made anew."""
+        """Return whether an output of the instance is a new constant."""
         return output in self._made.computed or (self.passed(output) is None and output in self._operands)
 
     def insert(self) -> list[Value]:
@@ -260,7 +260,7 @@ def kept_name(output: Value, new: Value, is_returned: bool) -> str:
 
 
 def _insert(site: Site, old: list[Value], insertion: _Insertion) -> Applied:
-    """Insert the operations of an instance in place of those of a site."""
+    """Insert the operations of an instance in place of the operations of a site."""
     new = insertion.insert()
     return Applied(_put(site, old, new, insertion), [op for op in insertion.ops if op.block is not None])
 

@@ -32,7 +32,7 @@ WORTH = 100
 
 
 def _sites(function: Function, contents: ConstantContents) -> Iterator[RuleSite]:
-    """Yield the operations that are equal to an earlier one, in the order of the text."""
+    """Yield the operations equal to an earlier one, in the order of the text."""
     keys = Keys(function.walk(), contents)
     for block in function.blocks.values():
         yield from merging(block, function, keys, _is_worth, {})
@@ -41,7 +41,7 @@ def _sites(function: Function, contents: ConstantContents) -> Iterator[RuleSite]
 def merging(
     block: Block, function: Function, keys: Keys, is_wanted: Callable[[Op], bool], outer: dict[Hashable, Op]
 ) -> Iterator[RuleSite]:
-    """Yield the wanted operations of a block that are equal to an earlier one; `outer` are visible in it, by key."""
+    """Yield the wanted operations of a block equal to an earlier one; `outer` are visible in it, by key."""
     known = dict(outer)
     for op in block:
         for inner in op.blocks:
@@ -79,7 +79,7 @@ def _reason(op: Op, first: Op, function: Function) -> str:
 
 
 def _merge(op: Op, first: Op, function: Function) -> None:
-    """Use the results of an equal operation in place of those of `op`."""
+    """Use the results of an equal operation in place of the results of `op`."""
     pairs = zip(op.outputs, first.outputs, strict=True)
     names = [(new, old.name) for old, new in pairs if is_output(old, function)]
     for old, new in zip(op.outputs, first.outputs, strict=True):

@@ -36,10 +36,10 @@ SMALL = 4096
 """The bytes of a result that may be larger than the constants that go with the operation."""
 
 LARGEST = 1 << 26
-"""The most bytes of a result that is computed, and of the arrays of operations that are computed together."""
+"""The most bytes of a computed result, and of the arrays of operations computed together."""
 
 TOGETHER = 100
-"""The most operations that are computed together, as one program: a program for each takes most of the time."""
+"""The most operations computed together, as one program: a program for each takes most of the time."""
 
 KEPT = frozenset({"dequantize", "quantize"})
 """The operations that stay: a constant under `dequantize` is a compressed weight."""

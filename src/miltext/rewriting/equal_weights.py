@@ -1,4 +1,4 @@
-"""The pass `equal-weights`: equal constants are stored once, also those of several functions."""
+"""The pass `equal-weights`: equal constants are stored once, also in several functions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _sites(graph: Graph, contents: ConstantContents) -> Iterator[RuleSite]:
-    """Yield the constants equal to an earlier one that is visible there, and then those with a record of their own."""
+    """Yield the constants equal to an earlier visible one, and then those with a record of their own."""
     keys = Keys(graph.walk(), contents)
     for function in graph.functions.values():
         for block in function.blocks.values():

@@ -1,4 +1,4 @@
-"""The elements of arrays that are outside of the bounds of a declared exactness."""
+"""The elements of arrays outside the bounds of a declared exactness."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ SEEDS = 4
 """The number of random inputs of each kind."""
 
 ENOUGH = 1000
-"""The number of elements that are enough for one random input of each kind: edges stand in it many times."""
+"""The number of elements enough for one random input of each kind: edges stand in it many times."""
 
 INNER_STEPS = 200_000
 """The most operations in inner blocks on drawn inputs: an edge value may make a loop endless."""
@@ -40,7 +40,7 @@ EDGES = (
 """Finite numbers: both zeros, the limits of fp16 and fp32, and arguments at which functions overflow in them."""
 
 WILD = (np.inf, -np.inf, np.nan)
-"""Numbers that are not finite."""
+"""Infinite numbers and NaN."""
 
 INTEGERS = (
     0, 1, -1, 2, 3, -3, 10, 127, 128, -128, -129, 255, 256, 2049, 32767, 32768, -32768, -32769, 65504, 65505, 65535,
@@ -82,7 +82,7 @@ class InputDrawer:
         return bool(self.types) and min(each.size for each in self._drawn(0).values()) < ENOUGH
 
     def random(self, seed: int) -> Iterator[dict[str, Array]]:
-        """Yield random inputs of several scales; those of a function without inputs once."""
+        """Yield random inputs of several scales; for a function without inputs once."""
         for scale in SCALES if self.types else SCALES[:1]:
             yield {name: self._scaled(array, self.types[name], scale) for name, array in self._drawn(seed).items()}
 

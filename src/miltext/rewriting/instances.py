@@ -43,7 +43,7 @@ class NoInstance(Exception):
 class Argument(NamedTuple):
     """What an input of a replacement stands for: its type, and its literal if it is a constant.
 
-    `omitted` are the uses that are left out, by the type of the operation and the parameter: there, it is a default.
+    `omitted` are the omitted uses, by the type of the operation and the parameter: there, it is a default.
     """
 
     type: Type
@@ -52,7 +52,7 @@ class Argument(NamedTuple):
 
 
 Arguments: TypeAlias = "Mapping[str, Argument | None]"
-"""The arguments of a replacement by the names of its inputs, None for those that are left out."""
+"""The arguments of a replacement by the names of its inputs, None for omitted ones."""
 
 
 class Instance(NamedTuple):
@@ -70,7 +70,7 @@ class _Inferred(NamedTuple):
 
 
 class Instances:
-    """Makes instances of replacements; inference runs once for arguments that are equal to it."""
+    """Makes instances of replacements; inference runs once for equal arguments."""
 
     def __init__(self, contents: ConstantContents) -> None:
         self._contents = contents
@@ -92,7 +92,7 @@ class Instances:
 
 
 def _key(argument: Argument | None) -> Hashable:
-    """Return what inference reads of an argument: of a literal that is stored or large, its type alone."""
+    """Return what inference reads of an argument: of a stored or large literal, its type alone."""
     if argument is None or argument.literal is None:
         return argument
     is_read = read_value(argument.literal, argument.type) is not None
@@ -101,7 +101,7 @@ def _key(argument: Argument | None) -> Hashable:
 
 
 def _inferred(replacement: RuleReplacement, file: RuleFile, arguments: Arguments, opset: str) -> _Inferred:
-    """Return a replacement with the types that follow from those of its arguments. Raise NoInstance."""
+    """Return a replacement with the types that follow from its arguments. Raise NoInstance."""
     graph = _alone(replacement, arguments, opset)
     _refuse_newer(graph.functions[replacement.function.name], opset)
     program = graph.program()
@@ -128,7 +128,7 @@ class _InstanceWalk(DraftWalk):
 
 
 def _alone(replacement: RuleReplacement, arguments: Arguments, opset: str) -> Graph:
-    """Return a graph with the function of a replacement alone, without the arguments that are left out."""
+    """Return a graph with the function of a replacement alone, without the omitted arguments."""
     name = replacement.function.name
     graph = Graph.alone(name, opset, replacement.function.message)
     for value in graph.functions[name].inputs:
@@ -237,7 +237,7 @@ class _Folding:
         return {**self._inferred, **(self._results() if self._evaluated else {})}
 
     def _argument(self, value: Value) -> proto.Value | None:
-        """Return the literal of an input; None for an input that is not a constant."""
+        """Return the literal of an input; None for an input without one."""
         argument = self._arguments.get(value.name)
         return None if argument is None else argument.literal
 

@@ -40,7 +40,7 @@ class _OptimizeRequest(OptimizeOptions):
 
 @taking(_OptimizeRequest)
 def optimize(request: _OptimizeRequest) -> Rewriting:
-    """Take out the operations that are not needed, and write the model; return what went.
+    """Take out the unneeded operations, and write the model; return what went.
 
     All packaged rules and passes apply that keep every bit of every number, until none changes anything:
     `miltext rewrite --list` shows them. Names of inputs and outputs, the description, docStrings and all other parts

@@ -113,7 +113,7 @@ def files_of(given: Rules) -> list[Path]:
 
 
 def _is_path(given: str | os.PathLike[str]) -> bool:
-    """Return whether rules are given as a path: a packaged name is not that of a folder."""
+    """Return whether rules are given as a path: a packaged name is no folder."""
     if not isinstance(given, str):
         return True
     if is_text(given):
@@ -179,7 +179,7 @@ def _refused(rule: GraphPass, lacks: str) -> MiltextError:
 
 
 def replacing(rules: Iterable[AnyRule]) -> list[AnyRule]:
-    """Return rules that all have a replacement. Raise ParseError (MIL870) for one that has none."""
+    """Return rules that all have a replacement. Raise ParseError (MIL870) for a rule without one."""
     listed = [*rules]
     for rule in listed:
         if not isinstance(rule, GraphPass) and rule.replacement is None:

@@ -55,7 +55,7 @@ class RulePattern:
     """
 
     def __init__(self, function: Function, read: Recovered) -> None:
-        """Read a function. Raise WrongRule for a function that is no pattern."""
+        """Read a function. Raise WrongRule for any other function."""
         self.function = function
         self.name = function.name
         self.path: Path = ("functions", Key(function.name))

@@ -37,7 +37,7 @@ NESTED = 500
 
 @dataclass(frozen=True)
 class PlannedSite:
-    """A site: its rule, its function, the value that is replaced, and the names of the values of matched operations.
+    """A site: its rule, its function, the replaced value, and the names of the values of matched operations.
 
     `disposition` is `replaced` or `refused`, for a `reason`. `removed` and `made` are the types of the operations that
     went and came, constants aside.

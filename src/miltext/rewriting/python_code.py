@@ -110,7 +110,7 @@ class RuleCode:
 
 
 def _require(site: object) -> None:
-    """Raise TypeError or ValueError for an object that is no site of the graph."""
+    """Raise TypeError or ValueError for an object other than a site of the graph."""
     if not isinstance(site, RuleSite):
         raise TypeError(f"a rule yields miltext.RuleSite, not {type(site).__name__}")
     if not callable(site.change):

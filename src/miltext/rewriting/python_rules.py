@@ -201,6 +201,6 @@ def _marks(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
 
 
 def _is_rule(mark: ast.expr) -> bool:
-    """Return whether a decorator is that of a rule."""
+    """Return whether a decorator is the decorator of rules."""
     function = mark.func if isinstance(mark, ast.Call) else mark
     return getattr(function, "attr", getattr(function, "id", None)) == DECORATOR

@@ -36,7 +36,7 @@ class Memory(Generic[Known]):
         self._beside: set[Value] = set()
 
     def roots(self, rule: RewriteRule, block: Block) -> Sequence[Op]:
-        """Return the operations at which a rule may match, in the order of the text, also those of inner blocks."""
+        """Return the operations at which a rule may match, in the order of the text, also in inner blocks."""
         if self._changed:
             self._forget()
         if block not in self._by_type:

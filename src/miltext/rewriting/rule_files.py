@@ -54,7 +54,7 @@ ADVICE = ("consequence", "happens", "instead", "source", "systems", "versions", 
 
 @dataclass(frozen=True, eq=False)
 class RuleReplacement:
-    """A replacement: its function in the file, and expressions for the inputs that are not names of the pattern."""
+    """A replacement: its function in the file, and expressions for the inputs without a name in the pattern."""
 
     function: Function
     path: Path
@@ -248,7 +248,7 @@ class _Reading:
         return [each for each in self._in_order if belongs(each, prefix, rules) == rule]
 
     def _unless(self, name: str, pattern: RulePattern) -> RulePattern:
-        """Read a pattern for one of the values of another pattern."""
+        """Read a pattern for a value of another pattern."""
         made = RulePattern(self._functions[name], self._read)
         if len(made.outputs) != 1 or made.outputs[0].name not in pattern.inputs:
             message = f"{named(name)} must return one value, with the name of an input of {named(pattern.name)}"

@@ -21,7 +21,7 @@ FUNCTION = "site"
 """The name of the function of a site."""
 
 SIZES = (2, 1, 3, 16, 64)
-"""The sizes of dimensions that are not known, tried in this order."""
+"""The sizes tried for unknown dimensions, in this order."""
 
 
 def site_program(site: AnySite, contents: ConstantContents, size: int) -> Program:
@@ -83,7 +83,7 @@ def _put(operand: Operand, made: dict[Value, Value]) -> Operand:
 
 
 def closed(type: Type, size: int = SIZES[0]) -> Type:
-    """Return a type in which each size that is not known is `size`."""
+    """Return a type in which each unknown size is `size`."""
     if not isinstance(type, TensorType):
         return type
     return filled(type, TensorType(type.dtype, (size,) * len(type.shape)))

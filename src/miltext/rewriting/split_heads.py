@@ -32,7 +32,7 @@ PERM = [0, 2, 1, 3]
 """The transpose between [batch, places, heads, channels] and [batch, heads, places, channels]."""
 
 HEADS, CHANNELS = 1, 2
-"""The axis of the heads in rank 4, and that of the channels of all heads in rank 3."""
+"""The axis of the heads in rank 4, and the axis of the channels of all heads in rank 3."""
 
 ELEMENTWISE = frozenset("add sub mul real_div maximum minimum select cast".split())
 """The operations between the scores and the softmax: factors, masks, and casts."""
@@ -263,7 +263,7 @@ class _Splitting:
         return before
 
     def _operand(self, op: Op, operand: Operand, before: Value) -> Operand:
-        """Return the argument of one head in place of that of all heads."""
+        """Return the argument of one head in place of the argument of all heads."""
         if operand is self._found.operands.get(op):
             return before
         return self._one_rank_less(operand) if _has_rank_4(operand) and op.type in ELEMENTWISE else operand
@@ -290,7 +290,7 @@ class _Splitting:
         return self._put(Op.new(type, given, outputs), outputs)
 
     def _put(self, op: Op, stems: Iterable[str]) -> list[Value]:
-        """Insert an operation before the end of the attention, with names that are free."""
+        """Insert an operation before the end of the attention, with free names."""
         block = self._found.root.block
         assert block is not None, "a site is in a block"
         for value, stem in zip(op.outputs, stems, strict=True):

@@ -32,7 +32,7 @@ MOST_VALUES = 6
 """The most inputs, or outputs, in a line."""
 
 OTHERS = "(others)"
-"""The label of the operations of a scope that are in none of the scopes inside it."""
+"""The label of the operations of a scope in none of its inner scopes."""
 
 _SEPARATORS = re.compile(r"^[_./@]+")
 _NUMBER = re.compile(r"\d")
@@ -102,7 +102,7 @@ class _Part:
         self.label = label
 
     def relative(self, label: str) -> str:
-        """Return the label of an inner scope without that of this scope."""
+        """Return the label of an inner scope without the label of this scope."""
         rest = label.removeprefix(self.label)
         return _SEPARATORS.sub("", rest) or label
 

@@ -107,7 +107,7 @@ def stored_sizes(graph: KeyedGraph, op: Op, least: int) -> Iterator[tuple[Hashab
 
 
 def _stored_bytes(graph: KeyedGraph, value: proto.Value, stated: int) -> int:
-    """Return the bytes that a value takes, which may be others than those of its type: of indices packed in bytes, or
+    """Return the bytes that a value takes, which may differ from its type: of indices packed in bytes, or
     of a record of another type. A record that cannot be read takes those of the type.
     """
     blob = graph.contents.blob(value)

@@ -29,7 +29,7 @@ class Carrying:
     """The values of a function that may cross boundaries, in a model of a specification version.
 
     `ranges` are the known sizes of values with open sizes; with `is_piped`, such values cannot cross, because no output
-    of a model describes its sizes, and a pipeline compares them. `images` are the outputs that are images, whose
+    of a model describes its sizes, and a pipeline compares them. `images` are outputs, whose
     numbers Core ML rounds: no later part can have them as they are.
     """
 

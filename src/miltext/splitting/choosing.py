@@ -17,13 +17,13 @@ SLACK = 4
 """A part of several equal ones may have a `SLACK`th more than its share, if fewer bytes cross then."""
 
 _TRIES = 8
-"""The most limits that are tried for more even parts with as few bytes across."""
+"""The most limits tried for more even parts with as few bytes across."""
 
 _FINE = 1000
 """The least limit is found up to this part of all bytes."""
 
 
-class Unit(NamedTuple):
+class SplitUnit(NamedTuple):
     """The bytes of the weights of a unit, by an identity for each, and the bytes that cross the boundary before it."""
 
     weights: Mapping[Hashable, int]
@@ -38,7 +38,7 @@ class TooLarge(Exception):
         self.unit = unit
 
 
-def within(units: Sequence[Unit], most: int) -> list[int]:
+def within(units: Sequence[SplitUnit], most: int) -> list[int]:
     """Return the first unit of each part: as few parts as possible, and then as few bytes across as possible.
 
     No part has more than `most` bytes of weights. Raise TooLarge.
@@ -57,7 +57,7 @@ def within(units: Sequence[Unit], most: int) -> list[int]:
     return _path([before], len(units), None)
 
 
-def evenly(units: Sequence[Unit], number: int) -> list[int]:
+def evenly(units: Sequence[SplitUnit], number: int) -> list[int]:
     """Return the first unit of each of `number` parts with about equal weights, of which the fewest bytes cross.
 
     No part has more than its share and a quarter, or than the boundaries make necessary; of several such choices, one
@@ -79,12 +79,12 @@ def evenly(units: Sequence[Unit], number: int) -> list[int]:
     return best
 
 
-def _crossing(units: Sequence[Unit], starts: Sequence[int]) -> int:
+def _crossing(units: Sequence[SplitUnit], starts: Sequence[int]) -> int:
     """Return the bytes that cross the boundaries before units."""
     return sum(units[start].crossing for start in starts[1:])
 
 
-def _numbered(units: Sequence[Unit], number: int, most: int) -> list[int]:
+def _numbered(units: Sequence[SplitUnit], number: int, most: int) -> list[int]:
     """Return the first units of so many parts within a limit, of which the fewest bytes cross."""
     starts = [*_starts(units, most)]
     costs: list[int | None] = [0, *[None] * len(units)]
@@ -96,7 +96,7 @@ def _numbered(units: Sequence[Unit], number: int, most: int) -> list[int]:
 
 
 def _layer(
-    units: Sequence[Unit], starts: Sequence[int], costs: Sequence[int | None]
+    units: Sequence[SplitUnit], starts: Sequence[int], costs: Sequence[int | None]
 ) -> tuple[list[int | None], list[int]]:
     """Return the least cost of one more part that ends before each unit, and the beginning of that part."""
     window = _Window()
@@ -137,7 +137,7 @@ def _path(layers: Sequence[Sequence[int]], end: int, number: int | None) -> list
     return found[::-1]
 
 
-def _starts(units: Sequence[Unit], most: int) -> Iterator[int]:
+def _starts(units: Sequence[SplitUnit], most: int) -> Iterator[int]:
     """Yield for each unit the first one of the longest run that ends with it and has at most so many bytes.
 
     It is the next unit for a unit that has more by itself.
@@ -156,12 +156,12 @@ def _starts(units: Sequence[Unit], most: int) -> Iterator[int]:
         yield start if start <= end else end + 1
 
 
-def _bytes(units: Sequence[Unit]) -> int:
+def _bytes(units: Sequence[SplitUnit]) -> int:
     """Return the bytes of all weights, each once."""
     return sum({key: size for unit in units for key, size in unit.weights.items()}.values())
 
 
-def _least_limit(units: Sequence[Unit], number: int) -> int:
+def _least_limit(units: Sequence[SplitUnit], number: int) -> int:
     """Return about the least limit with which so many parts are enough."""
     total = _bytes(units)
     low, high = max((sum(unit.weights.values()) for unit in units), default=0), total
@@ -174,7 +174,7 @@ def _least_limit(units: Sequence[Unit], number: int) -> int:
     return low if _fewest(units, low) <= number else high
 
 
-def _fewest(units: Sequence[Unit], most: int) -> int:
+def _fewest(units: Sequence[SplitUnit], most: int) -> int:
     """Return the least number of parts within a limit that no unit exceeds."""
     found, begun = 0, -1
     for end, start in enumerate(_starts(units, most)):

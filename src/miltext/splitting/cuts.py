@@ -9,8 +9,8 @@ from miltext.diagnostics import Note, codes, wording
 from miltext.extraction.wanted import inner_names, listed, top_values
 from miltext.files.refusals import refusal
 from miltext.ir.needs import Needs
-from miltext.splitting.choosing import TooLarge, Unit, evenly, within
-from miltext.splitting.line import Line, needed
+from miltext.splitting.choosing import SplitUnit, TooLarge, evenly, within
+from miltext.splitting.line import OperationLine, needed
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from miltext.ir.functions import Function
     from miltext.ir.parts import Block, Op, Value
     from miltext.splitting.carrying import Carrying
-    from miltext.splitting.line import Span
+    from miltext.splitting.line import Lifespan
 
 SHOWN = 3
 """The most reasons in a message."""
@@ -28,7 +28,7 @@ SHOWN = 3
 class Cuts(NamedTuple):
     """The operations in a line, and the chosen boundaries in it, in order."""
 
-    line: Line
+    line: OperationLine
     boundaries: list[int]
 
 
@@ -98,10 +98,10 @@ class Cutting:
             self._check(line, value, boundary)
         return Cuts(line, boundaries)
 
-    def _line(self, ops: Sequence[Op]) -> Line:
-        return Line(self._needs, self._block.outputs, ops, self._carrying)
+    def _line(self, ops: Sequence[Op]) -> OperationLine:
+        return OperationLine(self._needs, self._block.outputs, ops, self._carrying)
 
-    def _units(self, line: Line, starts: Sequence[int], *, is_weighed: bool) -> list[Unit]:
+    def _units(self, line: OperationLine, starts: Sequence[int], *, is_weighed: bool) -> list[SplitUnit]:
         """Return the operations between possible boundaries."""
         unit = [0] * len(line)
         for start in starts[1:]:
@@ -113,7 +113,7 @@ class Cutting:
         weights: list[dict[Hashable, int]] = [{} for _ in starts]
         for op, place in line.position.items() if len(line) else ():
             weights[places[place]].update(self._weights.get(op, {}) if is_weighed else {op: 1})
-        return [Unit(each, line.crossing[start]) for each, start in zip(weights, starts, strict=True)]
+        return [SplitUnit(each, line.crossing[start]) for each, start in zip(weights, starts, strict=True)]
 
     # ---- values
 
@@ -133,7 +133,7 @@ class Cutting:
             raise self._needless(value, "no output of the function needs it")
         return value
 
-    def _check(self, line: Line, value: Value, boundary: int) -> None:
+    def _check(self, line: OperationLine, value: Value, boundary: int) -> None:
         """Refuse a boundary that parts a state, or a value that cannot cross it."""
         crosses = any(each.value is value and each.parts_at(boundary) for each in line.spans)
         if not crosses and value not in line.outputs:
@@ -154,7 +154,7 @@ class Cutting:
 
     # ---- reasons
 
-    def _too_large(self, line: Line, start: int, end: int, most: int) -> ModelError:
+    def _too_large(self, line: OperationLine, start: int, end: int, most: int) -> ModelError:
         """Return the error about positions between two possible boundaries that have more weights than a part may."""
         sizes = {op: self._weights.get(op, {}) for op, place in line.position.items() if start <= place < end}
         for op, held in sizes.items():
@@ -171,7 +171,7 @@ class Cutting:
         message = f"{place} {verb} {total:,} bytes of weights, more than a part of {most:,} bytes"
         return refusal(codes.IMPOSSIBLE_SPLIT, message, None, *self._reasons(line, start, end))
 
-    def _reasons(self, line: Line, start: int = 0, end: int | None = None) -> list[Note]:
+    def _reasons(self, line: OperationLine, start: int = 0, end: int | None = None) -> list[Note]:
         """Return notes with the values and states that prevent most boundaries within positions."""
         last = len(line) if end is None else end
         found = [each for each in line.barred if each.first < last and each.last > start]
@@ -180,17 +180,17 @@ class Cutting:
         left = len(found) - len(notes)
         return [*notes, *[Note(f"and {wording.tally(left, 'more value')} between the operations")] * bool(left)]
 
-    def _reason(self, line: Line, span: Span) -> str:
+    def _reason(self, line: OperationLine, span: Lifespan) -> str:
         users = f"from {self._label(line, span.first)} to {self._label(line, span.last)}"
         fault = None if span.value.is_state else self._carrying.fault(span.value)
         if fault is None:
             return f"the state `{span.value.name}` is used {users}"
         return f"{fault.diagnostics[0].message}: it is used {users}"
 
-    def _label(self, line: Line, position: int) -> str:
+    def _label(self, line: OperationLine, position: int) -> str:
         return named(line.ops[position])
 
 
 def named(op: Op) -> str:
-    """Return the name of an operation for a message: those of its outputs, or its type."""
+    """Return the name of an operation for a message: its outputs, or its type."""
     return listed([value.name for value in op.outputs]) if op.outputs else f"`{op.type}`"

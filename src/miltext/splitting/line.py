@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from miltext.splitting.carrying import Carrying
 
 
-class Span(NamedTuple):
+class Lifespan(NamedTuple):
     """A value that positions `first` to `last` make or use."""
 
     value: Value
@@ -26,7 +26,7 @@ class Span(NamedTuple):
         return self.first < boundary <= self.last
 
 
-class Line:
+class OperationLine:
     """The operations that the outputs of a function need, constants aside: `ops`, in a valid order.
 
     `position` is the place of each operation in the line. Any other operation has the position of the last operation
@@ -58,11 +58,11 @@ class Line:
         """Return the possible boundaries inside the line."""
         return [each for each in range(1, len(self)) if self.is_possible(each)]
 
-    def bars(self, boundary: int) -> list[Span]:
+    def bars(self, boundary: int) -> list[Lifespan]:
         """Return the values and states that prevent a boundary."""
         return [each for each in self.barred if each.parts_at(boundary)]
 
-    def _spans(self) -> Iterator[Span]:
+    def _spans(self) -> Iterator[Lifespan]:
         """Yield each value that a later position uses."""
         last: dict[Value, int] = {}
         for op, used in zip(self.needs.ops, self.needs.uses, strict=True):
@@ -73,15 +73,15 @@ class Line:
         for value, place in last.items():
             assert value.maker is not None
             if self.position[value.maker] < place:
-                yield Span(value, self.position[value.maker], place)
+                yield Lifespan(value, self.position[value.maker], place)
 
-    def _states(self) -> Iterator[Span]:
+    def _states(self) -> Iterator[Lifespan]:
         for state, places in self.needs.states.items():
             found = [self.position[self.needs.ops[each]] for each in places]
             if min(found) < max(found):
-                yield Span(state, min(found), max(found))
+                yield Lifespan(state, min(found), max(found))
 
-    def _sums(self, spans: Iterable[tuple[Span, int]]) -> list[int]:
+    def _sums(self, spans: Iterable[tuple[Lifespan, int]]) -> list[int]:
         """Return the sum of the numbers of all spans that each boundary parts."""
         changes = [0] * (len(self) + 2)
         for span, number in spans:

@@ -137,7 +137,7 @@ def _function(graph: KeyedGraph, request: SplitRequest) -> tuple[Function, Block
 
 
 def _ranges(source: Model, function: Function, block: Block, asked: Mapping[str, Range]) -> dict[str, Sizes]:
-    """Return the sizes of values with open ones: requested ones, or those that follow from the inputs' ranges."""
+    """Return the sizes of values with open ones: requested ones, or from the inputs' ranges."""
     requested = read_ranges(asked)
     values = top_values(function)
     for name in requested:
@@ -173,7 +173,7 @@ def _weights(graph: KeyedGraph) -> dict[Op, dict[Hashable, int]]:
 
 
 def _gathered(block: Block, weights: WeightsByOp) -> dict[Op, dict[Hashable, int]]:
-    """Return the weights of each operation together with those of its constants."""
+    """Return the weights of each operation together with the weights of its constants."""
     found: dict[Op, dict[Hashable, int]] = {}
     for op in block:
         if not op.is_constant:

@@ -58,7 +58,7 @@ class Splitting:
 
     @property
     def copied(self) -> int:
-        """The bytes of weights that parts contain beyond those of the whole."""
+        """The bytes of weights that parts contain beyond the bytes of the whole."""
         return sum(each.weights for each in self.parts) - self.weights
 
     def to_text(self) -> str:

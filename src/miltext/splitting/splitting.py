@@ -138,7 +138,7 @@ def _way(request: _SplitArguments) -> tuple[Choose | None, list[str]]:
 
 
 def _check_output(output: Path, whole: Model, request: _SplitArguments) -> None:
-    """Refuse an output of the wrong ending, and one that may not be replaced."""
+    """Refuse an output of the wrong ending, or without permission to replace it."""
     is_package = output.suffix.lower() == PACKAGE
     if request.pipeline and not is_package:
         raise refusal(codes.WRONG_ENDING, f"a pipeline is an {PACKAGE}, not `{output.name}`", output)
