@@ -57,7 +57,7 @@ def test_devices_are_recognised_as_they_are_printed(spelled: str, device: str | 
 def test_a_device_that_is_not_known_is_a_warning() -> None:
     said = command("placement", "-", input=b'[{"op": "conv", "name": "c", "preferred": "tpu"}]')
     assert said.returncode == 0
-    assert b"warning[MIL895]: `tpu` is no device that is known" in said.stderr
+    assert b"warning[MIL895]: `tpu` is an unknown device" in said.stderr
     known = command("placement", "-", input=b'[{"op": "conv", "name": "c", "preferred": "MLComputeDevice.cpu"}]')
     assert b"MIL895" not in known.stderr
 

@@ -68,7 +68,10 @@ WRONG = {
         "is not one of the functions",
     ),
     "attribute in a condition": (find("y = relu(x);", attributes='[where = "x.y"]'), "is not part of the language"),
-    "unknown name in a condition": (find("y = relu(x);", attributes='[where = "rank(z) == 1"]'), "must ask about"),
+    "unknown name in a condition": (
+        find("y = relu(x);", attributes='[where = "rank(z) == 1"]'),
+        "must test a name of the pattern",
+    ),
     "unknown word in a condition": (find("y = relu(x);", attributes='[where = "dtype(x) == fp17"]'), "`fp17` is not"),
     "wrong exactness": (find("y = relu(x);", attributes='[exactness = "near"]'), "`near` is not a bound"),
     "infinite exactness": (find("y = relu(x);", attributes='[exactness = "atol inf"]'), "is not a bound"),

@@ -41,7 +41,7 @@ class NewWeight(NamedTuple):
 
 
 class _Content(NamedTuple):
-    """What is in a record: its type, its size, its padding and its digest."""
+    """The contents of a record: type, size, padding and digest."""
 
     dtype: str
     size: int

@@ -33,7 +33,7 @@ LARGEST = 1 << 26
 _LIBRARIES = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 _OWN = tuple(os.path.join(os.path.realpath(path), "") for path in (*_LIBRARIES, str(Path(__file__).parents[1])))
 _PASSED_OVER = (*_OWN, "/proc/", "/sys/", "/dev/null", "/dev/urandom")
-"""The beginnings of paths that are no inputs: files of the versions that a result depends on anyhow."""
+"""The beginnings of paths that are not inputs: files of installed versions, which name the result."""
 
 
 class ReadFile(NamedTuple):

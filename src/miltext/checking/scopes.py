@@ -94,7 +94,7 @@ def _unknown_opset(opset: str, place: Path) -> Finding:
 def _near_opset(opset: str) -> str | None:
     """Return the known opset nearest to a name, in its usual spelling.
 
-    Of two digits, it is the version with these exchanged, or else the nearest version.
+    For two digits, it is the version with exchanged digits, or else the nearest version.
     """
     near = one_slip_from(opset, PROTO_BY_TEXT) or nearest(opset, PROTO_BY_TEXT)
     if number := re.fullmatch("ios([0-9]{2})", opset.lower()):

@@ -151,7 +151,7 @@ class _Run(NamedTuple):
     function: str
 
     def numbers(self, found: Difference, old: Model, new: Model) -> Difference:
-        """Return a difference with the numbers of two models, or with the reason why they cannot be compared; of two
+        """Return a difference with the numbers of two models, or with the reason why they cannot be compared; for two
         pipelines, with the numbers of each model that differs.
         """
         from miltext.cli.compared_numbers import compared_numbers

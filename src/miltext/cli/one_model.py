@@ -27,7 +27,7 @@ HABITS = ("miltext.color", "miltext.quiet", "miltext.stdin_filename")
 """The values of options of every verb in the context."""
 
 PASSED_OVER = (codes.NOT_AN_ML_PROGRAM, codes.RULES_NOT_PROGRAM)
-"""The codes of files that are no programs: in a folder, they are passed over."""
+"""The codes of files that are not programs: in a folder, they are passed over."""
 
 _working_folder = Lock()
 
@@ -158,7 +158,7 @@ def _status(context: click.Context, command: click.Command, item: Input) -> int:
 
 @contextmanager
 def _passing_over(item: Input) -> Iterator[None]:
-    """Pass over a file in a folder that is no program, with a note."""
+    """Pass over a file in a folder that is not a program, with a note."""
     try:
         yield
     except MiltextError as failure:

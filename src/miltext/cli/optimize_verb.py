@@ -1,4 +1,4 @@
-"""`miltext optimize`: a model without operations that are not needed."""
+"""`miltext optimize`: removal of unnecessary operations from a model."""
 
 from __future__ import annotations
 
@@ -59,15 +59,15 @@ def command(
     weights: tuple[str, ...],
     **choices: Chosen,
 ) -> None:
-    """Write MODEL without the operations that are not needed: every number keeps its bits.
+    """Write MODEL without unnecessary operations: every number keeps its bits.
 
-    All packaged rules and passes apply that are exact, until none changes anything: dead code, common subexpressions,
+    All exact packaged rules and passes apply until none changes anything: dead code, common subexpressions,
     operations on constants, casts, transposes and reshapes that cancel or join, operations that return their input. A
     compressed weight stays compressed. Names of inputs and outputs, description and weights are kept as in every edit.
     """
     from miltext.rewriting.optimizing import optimize
 
-    require_one_end(output, dry_run, "what would go")
+    require_one_end(output, dry_run, "the operations to remove")
     whole = open_whole(model)
     changes: list[DescriptionChange] = []
     with Progress("writing weights") as bar:

@@ -210,7 +210,7 @@ class PrintForm:
     def refuse_unclear(self) -> None:
         """Refuse options that do not go together. Raise UsageError."""
         if self.outline and replace(self, outline=False) != _PLAIN:
-            raise click.UsageError("--outline can be combined only with --model and -o: it is no text of the program")
+            raise click.UsageError("--outline can be combined only with --model and -o, since it is not a program text")
         proven = self.as_coremlc or self.verify_roundtrip or self.annotate or self.style.strict
         if (self.draft or self.drop_names) and (not self.draft or self.compact or self.html or proven):
             raise click.UsageError(_WITH_DRAFT if self.draft else "--drop-names is for drafts: add --draft")
@@ -229,7 +229,7 @@ class PrintForm:
         return replace(self, placement=False, profile=None, html=False, style=style)
 
     def for_terminal(self) -> PrintForm:
-        """Return the form for people at a terminal, without long literals, unless an option asks for all."""
+        """Return the form for people at a terminal, without long literals, unless an option requests all."""
         is_proven = self.as_coremlc or self.verify_roundtrip or self.style.strict
         if (
             self.outline

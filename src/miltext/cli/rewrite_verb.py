@@ -106,7 +106,7 @@ def command(
         return
     if len(words) < 2:
         raise click.UsageError("name at least one rule, and the MODEL: `miltext rewrite softmax Model.mlpackage`")
-    require_one_end(output, dry_run, "what would be replaced")
+    require_one_end(output, dry_run, "the operations to replace")
     *rules, model = words
     whole = open_whole(model)
     own = {"only": sites, "limit": limit, "weights": given_weights(weights), "model": nested}

@@ -1,4 +1,4 @@
-"""`miltext size`: where the bytes of a model are, and what grew."""
+"""`miltext size`: the places of a model's bytes, and its growth."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def byte_count(context: click.Context, option: click.Parameter, words: str | Non
     factor = _FACTORS.get(found[2].upper()) if found is not None else None
     size = int(float(found[1]) * factor) if found is not None and factor is not None else 0
     if size < 1:
-        raise click.BadParameter(f"{words!r} is no number of bytes, such as 500MB, 2GiB or 1000000", context, option)
+        raise click.BadParameter(f"{words!r} is not a number of bytes, such as 500MB, 2GiB or 1000000", context, option)
     return size
 
 

@@ -198,7 +198,7 @@ def _of_model(around: Around) -> dict[str, str]:
 
 
 def _functions(description: ModelDescription) -> dict[str, Described]:
-    """Return the description of each function; of a model without a list, the description itself, by an empty name."""
+    """Return the description of each function; for a model without a list, the description itself, by an empty name."""
     return {each.name: each for each in description.functions} or {"": description}
 
 

@@ -118,9 +118,9 @@ class _Drawn:
 
 @dataclass
 class _Page:
-    """A page in the making: what is drawn by the path of the model, and the number of entries so far.
+    """A page in the making: the drawings by the path of the model, and the number of entries so far. New entries
 
-    Of the entries in the making, all `follow` from others below the heading of consequences.
+    `follow` from others below the heading of consequences.
     """
 
     drawn: dict[str, _Drawn]

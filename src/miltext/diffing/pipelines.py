@@ -75,7 +75,7 @@ def paired(old: Sequence[Stage], new: Sequence[Stage]) -> list[Pair]:
 
 
 class OfStage(Protocol):
-    """What was found out about the model of a stage."""
+    """A result about the model of a stage."""
 
     @property
     def stage(self) -> Stage: ...

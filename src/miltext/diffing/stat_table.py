@@ -44,7 +44,7 @@ class StatRow(NamedTuple):
 
 
 def render_stat(difference: Difference, width: int | None, color: bool) -> str:
-    """Return the table, and a line for each part without scopes; of a width in columns, with bars, or without."""
+    """Return the table, and a line for each part without scopes; with a width in columns, the table has bars."""
     rows = [*_rows(difference, "")]
     left = [f"{count_line(*each)}\n" for each in counts(difference, functions=False)]
     left += [f"{line}\n" for line in _verdicts(difference, "")]

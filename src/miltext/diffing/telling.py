@@ -170,7 +170,7 @@ def consequence_text(cause: str, kinds: Sequence[str], causes: int = 1) -> str:
 
 
 def operation_name(operation: OperationDifference) -> str:
-    """Return the name of an operation in a difference; of moved ones, the first."""
+    """Return the name of an operation in a difference; for moved operations, the first name."""
     return operation.name if not isinstance(operation, MovedOperations) else operation.names[0]
 
 

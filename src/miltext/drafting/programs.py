@@ -41,7 +41,7 @@ def of_source(
 def program_of(source: Source) -> Message:
     """Return the Program of a source; a Program itself, of any pool, unchanged.
 
-    Raise ParseError and ModelError as `load` does, and TypeError for an object that is no source.
+    Raise ParseError and ModelError as `load` does, and TypeError for an object that is not a source.
     """
     if isinstance(source, Message):
         require_source(source)

@@ -104,7 +104,7 @@ def _name(operation: Operation) -> str:
 
 
 def _costs(function: Function) -> SwitchingCosts | None:
-    """Return the costs that the attributes of a function state; None if there are none, or one is no time."""
+    """Return the costs that the attributes of a function state; None if there are none, or one is not a time."""
     start, switch = dict[str, float](), dict[tuple[str, str], float]()
     for key in sorted(function.attributes):
         begin, change = _START.fullmatch(key), _SWITCH.fullmatch(key)
@@ -128,7 +128,7 @@ def _string(value: Value) -> str:
 
 
 def _time(value: Value) -> float | None:
-    """Return milliseconds; None for a value that is no time, such as NaN or a negative number."""
+    """Return milliseconds; None for a value that is not a time, such as NaN or a negative number."""
     tensor = value.immediateValue.tensor
     stated = tensor.doubles.values or tensor.floats.values or tensor.ints.values or tensor.longInts.values
     time = float(next(iter(stated), nan))

@@ -183,7 +183,7 @@ class Constants:
     def find(self, message: Message) -> None:
         """Require a readable value.
 
-        Raise WeightsError, and UnfitValues if it contradicts its type. Of a value in a weight file, only the head of
+        Raise WeightsError, and UnfitValues if it contradicts its type. For a value in a weight file, only the head of
         the record is read.
         """
         if message.WhichOneof("value") == "blobFileValue":

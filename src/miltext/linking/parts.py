@@ -1,4 +1,4 @@
-"""The models to link: their names, their chosen functions, and what each one takes and gives."""
+"""The models to link: their names, their chosen functions, and the inputs and outputs of each."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ class LinkedPart:
 def read_parts(models: Models, functions: str | Mapping[str, str] | None, choices: BuildChoices) -> list[LinkedPart]:
     """Return the models to link. A draft is completed.
 
-    Raise ModelError: MIL254 and MIL257 for a model that is no ML Program, MIL430 for an unknown function, MIL485 for no
-    model, and for a function without a body; and the errors of a build.
+    Raise ModelError: MIL254 and MIL257 for a model that is not an ML Program, MIL430 for an unknown function, MIL485
+    for no model, and for a function without a body; and the errors of a build.
     """
     named = _named(models)
     if not named:

@@ -16,7 +16,7 @@ EXACT = Exactness("ulp 0")
 
 
 class Allowance(NamedTuple):
-    """What a pass may change: the `numbers`, and the `names` of inputs and outputs.
+    """The changes allowed to a pass: of the `numbers`, and the `names` of inputs and outputs.
 
     `numbers` is `exact`; `close`, when only operations that the pass changed are judged, each by the thresholds of
     `miltext.compare`, on finite inputs; or `free`, when numbers are not judged. `reason` says why.

@@ -90,7 +90,7 @@ class _Validation:
 
 
 def _loaded(model: Model) -> tuple[Stepping | None, str]:
-    """Return a model as coremltools has loaded it, and what it wrote loaded again; or the error that it raised.
+    """Return a model as loaded by coremltools, and as written by it and loaded again; or its error.
 
     Raise ModelError (MIL481) for weights in several folders.
     """

@@ -94,7 +94,7 @@ def _field(row: Row, field: str) -> object:
 
 
 def _json(text: str, name: str) -> Json:
-    """Return what a text of JSON says; of several objects, each on a line of its own, their list."""
+    """Return the value of a JSON text; for several objects, each on its own line, their list."""
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) < 2 or not all(line.startswith("{") and line.rstrip().endswith("}") for line in lines):
         return _object(text, name)
@@ -145,7 +145,7 @@ _LISTS = frozenset(
     "operations ops rows layers nodes items blocks block computeplans computeplan plans plan functions models "
     "components program results data entries".split()
 )
-"""The names of lists of operations, which are no names of functions."""
+"""The names of lists of operations, which are not names of functions."""
 
 
 def _row(thing: Mapping[str, Json]) -> Row:
@@ -230,7 +230,7 @@ def _share(cost: object, name: str, place: str) -> float | None:
     with refusing(lambda _: _refused(f"{place}: a cost is not a number: {cost!r}", name)):
         share = float(plain) / (100 if digits.endswith("%") else 1)
     if not isfinite(share) or share < 0:
-        raise _refused(f"{place}: a cost is no share: {cost!r}", name)
+        raise _refused(f"{place}: a cost is not a share: {cost!r}", name)
     return share
 
 

@@ -59,8 +59,8 @@ def rule(
     file, so each is a string literal.
 
     Args:
-        source: Where the rule comes from.
-        purpose: What it is for.
+        source: The origin of the rule.
+        purpose: Its purpose.
         exactness: How exact the new numbers are: `exact`, or bounds such as `ulp 2`.
         systems: The systems that it is for.
         domain: The greatest magnitude of finite inputs for which the exactness holds, `finite`, or `any`.

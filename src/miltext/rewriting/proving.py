@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Proof:
-    """The result of a comparison on several inputs: the number of inputs, and what failed first, empty for nothing.
+    """The result of a comparison on several inputs: the number of inputs, and the first failure, empty for none.
 
     It is void if the program before has no result for any input, and without `has_result` if the program after has none
     for an input of the program before.

@@ -1,4 +1,4 @@
-"""What a rewriting knows of its graph: operations by type, and the refused sites that nothing changed since."""
+"""Memory of a rewriting: operations by type, and refused sites without a later change."""
 
 from __future__ import annotations
 

@@ -25,9 +25,9 @@ SHOWN = 3
 
 
 class RuleSum(NamedTuple):
-    """What went with a rule: its replaced sites, operations, constants aside, and bytes of constants.
+    """The reductions by a rule: its replaced sites, its operations without constants, and bytes of constants.
 
-    A number is negative if more came than went.
+    A number is negative if more were added than removed.
     """
 
     rule: str

@@ -2,8 +2,9 @@
 
 The prefix of a function's name determines its meaning: `find_NAME` is the pattern of a rule, and `replace_NAME` its
 replacement. `unless_NAME` is a pattern for a value that must not occur; `example_NAME` and `keep_NAME` are programs
-that the rule changes and does not change. Attributes of the find function, or of the file for all of its rules, say the
-rest. `advise_NAME` is the pattern of an advisory, a known fault with facts in attributes, and without a replacement.
+that the rule changes and does not change. Attributes of the find function, or of the file for all of its rules, contain
+the other facts. `advise_NAME` is the pattern of an advisory, a known fault with facts in attributes, and without a
+replacement.
 """
 
 from __future__ import annotations

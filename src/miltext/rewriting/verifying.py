@@ -65,7 +65,7 @@ class Verifying:
     def _first_proof(self, site: AnySite, program: Program) -> Proof | None:
         """Return the proof for the first of SIZES with a result, or a void one; None for a refused replacement.
 
-        `program` is that of the first size.
+        `program` is the program of the first size.
         """
         proof = self._proof(site, program)
         for size in SIZES[1:]:

@@ -57,7 +57,7 @@ def placed(held: Holders) -> dict[Op, WeightExtent]:
 
 
 def _parameters(op: Op, held: Mapping[Hashable, WeightExtent]) -> int:
-    """Return the number of elements of an operation's weights; of a compressed weight, of the decompressed one."""
+    """Return the number of elements of an operation's weights, after decompression."""
     form = tensor_form(op.outputs[0].message.type) if is_compressed(op.type) and op.outputs[0].message else None
     return prod(form[1]) if form is not None else sum(size.parameters for size in held.values())
 

@@ -1,4 +1,4 @@
-"""The boundaries that a user asks for: by the bytes of weights, by the number of parts, or at values."""
+"""The boundaries that a user requests: by the bytes of weights, by the number of parts, or at values."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class Cutting:
             raise fault
 
     def _needless(self, value: Value, why: str) -> ModelError:
-        return refusal(codes.IMPOSSIBLE_BOUNDARY, f"`{value.name}` is no boundary between parts: {why}")
+        return refusal(codes.IMPOSSIBLE_BOUNDARY, f"`{value.name}` is not a boundary between parts: {why}")
 
     # ---- reasons
 

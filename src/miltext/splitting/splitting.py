@@ -92,8 +92,8 @@ def split(request: _SplitArguments) -> Splitting:
 
     Raises:
         ModelError: MIL430 for an unknown name, MIL446 and MIL452 for a value that cannot cross a boundary, such as an
-            image, MIL494 for a value in `at` that is no boundary, MIL499 for an impossible number or size of parts; and
-            the errors of `miltext.build`.
+            image, MIL494 for a value in `at` that is not a boundary, MIL499 for an impossible number or size of parts;
+            and the errors of `miltext.build`.
         TypeError: Not exactly one of `parts`, `max_weights`, `at` and `functions` is given.
 
     Example:
@@ -146,7 +146,7 @@ def _check_output(output: Path, whole: Model, request: _SplitArguments) -> None:
         check_target(output, request.force, [whole])
         return
     if is_package:
-        message = f"the parts are packages in a folder, which is no {PACKAGE} itself, and only a pipeline is"
+        message = f"the parts are packages in a folder, which is not a {PACKAGE} itself; only a pipeline is"
         raise refusal(codes.WRONG_ENDING, message, output)
     check_folder(output, request.force, [whole], PART_NAME)
 

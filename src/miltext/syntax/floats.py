@@ -172,8 +172,8 @@ def hex_text(bits: int, form: Format) -> str:
 def decimal_text(bits: int, form: Format) -> str:
     """Return the shortest decimal that reads back to the same bits of this type, in the form of Python's `repr`.
 
-    Of several with as few digits, the nearest to the exact value: `0.1`, `1.0`, `1e-06`, `65500.0` for the greatest
-    fp16. Infinities and NaNs are spelled as by `hex_text`.
+    If several have as few digits, it is the nearest to the exact value: `0.1`, `1.0`, `1e-06`, `65500.0` for the
+    greatest fp16. Infinities and NaNs are spelled as by `hex_text`.
     """
     special = _special_text(bits, form)
     if special:

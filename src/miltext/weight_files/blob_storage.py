@@ -492,7 +492,7 @@ def map_file(path: Path) -> mmap.mmap:
 
 
 def _open_regular(path: Path) -> FileIO:
-    """Open a regular file that is not empty, as `map_file` does."""
+    """Open a regular, nonempty file, as `map_file` does."""
     try:
         file = open(path, "rb", buffering=0, opener=_open_itself)  # noqa: SIM115 - the caller closes it
         status = os.fstat(file.fileno())

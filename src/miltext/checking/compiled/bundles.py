@@ -54,7 +54,7 @@ Told = tuple[str, "Diagnostic"]
 def bundle_findings(bundle: Model, source: CompiledSource | None = None) -> list[FileFindings]:
     """Return the contradictions in a compiled model, or in a stage of one, file by file.
 
-    Of a pipeline, this covers the files around its ML Programs. Its analytics should name the `source`, if known. An
+    For a pipeline, this covers the files around its ML Programs. Its analytics should name the `source`, if known. An
     unreadable program has no findings here.
     """
     assert isinstance(bundle, BundleModel)

@@ -56,7 +56,7 @@ def _first_unlike(one: list[str], other: list[str]) -> tuple[str, str]:
 def _flexible(function: Function, described: Json, path: Path) -> Iterator[Finding]:
     """Yield shapes that an input takes by the description alone, or by the program alone.
 
-    Of several such inputs, of images, and of ranges without an end, the output of the compiler is not known. The keys
+    The compiler's output for several such inputs, for images, and for ranges without an end is unknown. The keys
     of enumerated shapes, which only the compiler makes, are not compared.
     """
     said = read_information(function.attributes.get(ATTRIBUTE))

@@ -1,4 +1,4 @@
-"""Codes of programs: operations, names, types and values; of running and comparing them; of git; internal errors."""
+"""Codes of programs (operations, names, types, values, runs and comparisons), of git, and of internal errors."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ OPSET_BY_TEXT_NAME = code(
     "MIL627",
     "opset under its text name",
     WARNING,
-    "write the opset without quotes. Of a model, print the text, correct it, and build with `original=`",
+    "write the opset without quotes. For a model, print the text, correct it, and build with `original=`",
 )
 MISSPELLED_ATTRIBUTE = code("MIL630", "misspelled attribute", WARNING, "write `name`")
 
@@ -383,7 +383,7 @@ UNKNOWN_ON_ENGINE = code(
 
 UNKNOWN_DEVICE = code(
     "MIL895",
-    "device that is not known",
+    "unknown device",
     WARNING,
     "name the device as Core ML does: CPU, GPU or Neural Engine",
 )

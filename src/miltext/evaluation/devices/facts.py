@@ -1,4 +1,4 @@
-"""What was measured of the arithmetic of Apple's devices, each fact with its source, and what is not known.
+"""Measurements of the arithmetic of Apple's devices, each fact with its source, and the unknown facts.
 
 docs/neural-engine.md is made of these rows. The study is 751K/Apple-Neural-Engine-Microarchitecture-Study-M6, on one M4
 and one M6 with macOS 27.0.1; its files named here are in the folder `data/06_numerics`.
@@ -33,7 +33,7 @@ class Fact(NamedTuple):
 
 
 class Unmeasured(NamedTuple):
-    """Something that no measurement shows, and what miltext does instead."""
+    """A fact that no measurement shows, and the assumption in its place."""
 
     operations: tuple[str, ...]
     what: str
@@ -161,7 +161,7 @@ GAPS = (
     ),
     Unmeasured(
         ("reduce_sum", "reduce_mean", "reduce_max", "avg_pool"),
-        "their bits; a sum of 2049 ones was 2050 on an M5, as by halves away from zero",
+        "their exact bits; a sum of 2049 ones was 2050 on an M5, as when halves are rounded away from zero",
         "they are computed in float32, and rounded once",
     ),
     Unmeasured(
@@ -180,7 +180,7 @@ GAPS = (
         "each operation is rounded",
     ),
 )
-"""What is not known, and what an evaluation does."""
+"""The unknown facts, and the assumptions of an evaluation."""
 
 
 def facts_of(device: str, op_type: str) -> list[Fact]:
