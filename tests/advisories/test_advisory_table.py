@@ -94,7 +94,7 @@ def test_its_rule_avoids_it(advisory: Advisory) -> None:
         assert advise((advisory,), done.program, None) == []
 
 
-def test_no_rule_makes_what_an_advisory_is_about() -> None:
+def test_no_rule_makes_the_pattern_of_an_advisory() -> None:
     """Else a fix would lead from one fault to another."""
     for advisory in ADVISORIES:
         for name in RULES[advisory.name].examples if advisory.fix else ():

@@ -36,7 +36,7 @@ def said(spec: Model, change: Callable[[dict[str, Any]], object] = lambda _: Non
 
 
 @pytest.mark.parametrize("spec", [unary("x", "y"), of_text(UNSEEN)], ids=["seen", "unseen"])
-def test_what_is_written_fits(spec: Model) -> None:
+def test_written_metadata_fits(spec: Model) -> None:
     assert said(spec) == []
 
 
@@ -68,7 +68,7 @@ def test_it_reports_it_in_one_of_two_words(stated: Any) -> None:
     assert said(unary("x", "y"), lambda model: model.pop("isUpdatable")) == ["lacks `isUpdatable`"]
 
 
-def test_what_a_description_has_twice_is_reported_there_alone() -> None:
+def test_a_duplicate_in_a_description_is_reported_only_there() -> None:
     spec = unary("x", "y")
     spec.description.output.add().CopyFrom(spec.description.output[0])
     assert said(spec) == []
@@ -101,7 +101,7 @@ def test_an_operation_whose_name_was_seen_has_that_name() -> None:
     ]
 
 
-def test_of_a_type_that_was_not_seen_what_all_have_is_compared() -> None:
+def test_only_common_keys_of_an_unseen_type_are_compared() -> None:
     spec = unary("x", "y")
     image = ImageFeatureType(width=4, height=1, colorSpace=ImageFeatureType.BGR)
     spec.description.input[0].type.imageType.CopyFrom(image)

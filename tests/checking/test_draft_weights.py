@@ -96,7 +96,7 @@ ARRAYS = {
 
 
 @pytest.mark.parametrize(("array", "kind"), ARRAYS.items())
-def test_a_weight_is_wherever_a_literal_without_a_type_does(folder: Path, array: str, kind: str) -> None:
+def test_a_weight_may_replace_any_literal_without_a_type(folder: Path, array: str, kind: str) -> None:
     constant = f"{kind} {{}} = const()[val = {kind}({array})];"
     x = f"{kind} x"
     for argument in (array, f"({array})"):
@@ -498,7 +498,7 @@ def test_an_elided_literal_beside_a_weight(folder: Path) -> None:
     assert f'{WEIGHT} w = const()[val = {WEIGHT}($elided(24, "sha256:00"))];' in infer_draft(text, path=at(folder))
 
 
-def test_what_is_inferred_names_the_output(folder: Path) -> None:
+def test_an_inferred_type_names_the_output(folder: Path) -> None:
     text = program('y = relu(mul(x, fp16 $npz("a.npz", "w32")));', inputs=WEIGHT + " x")
     read = recover(text)
     edits = draft_types(read, Arrays(folder)).edits

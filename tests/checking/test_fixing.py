@@ -57,7 +57,7 @@ GUESSES = [
 
 
 @pytest.mark.parametrize(("right", "wrong"), CERTAIN)
-def test_certain_fixes_is_fixed(right: str, wrong: str) -> None:
+def test_certain_suggestions_are_applied(right: str, wrong: str) -> None:
     text = changed(right, wrong)
     mended = mend(text, check, safe)
     assert (mended.diagnostics, mended.applied) == ([], 1)
@@ -66,7 +66,7 @@ def test_certain_fixes_is_fixed(right: str, wrong: str) -> None:
 
 
 @pytest.mark.parametrize(("right", "wrong"), GUESSES)
-def test_what_is_a_guess_is_fixed_only_if_asked(right: str, wrong: str) -> None:
+def test_guesses_are_fixed_only_on_request(right: str, wrong: str) -> None:
     text = changed(right, wrong)
     assert mend(text, check, safe)[:2] == (text, 0)
     mended = mend(text, check, unsafe)
@@ -98,14 +98,14 @@ def test_line_ends_and_comments_stay() -> None:
     assert mended.text == text.replace("hiden)", "hidden)")
 
 
-def test_what_could_be_read_keeps_its_meaning() -> None:
+def test_readable_parts_keep_their_meaning() -> None:
     text = TEXT.replace(";\n", "; // mil: ignore[MIL603] // why\n")
     mended = mend(text, check, safe)
     assert mended.text == TEXT.replace(";\n", "; // why\n")
     assert parse(mended.text) == parse(text)
 
 
-def test_what_a_comment_ignores_is_not_fixed() -> None:
+def test_an_ignored_finding_is_not_fixed() -> None:
     text = changed("hidden);", "hiden); // mil: ignore[MIL604]", TEXT)
     assert mend(text, check, unsafe) == (text, 0, [], 0)
 
@@ -132,7 +132,7 @@ def at(start: int, end: int, suggestion: str, code: str = "MIL501") -> Diagnosti
         ("// c", "// c", ""),
     ],
 )
-def test_what_is_removed_leaves_no_blanks_at_the_end_of_a_line(text: str, gone: str, left: str) -> None:
+def test_a_removal_leaves_no_blanks_at_the_end_of_a_line(text: str, gone: str, left: str) -> None:
     start = text.index(gone)
     assert applied(text, [at(start, start + len(gone), "")]).text == left
 
@@ -150,7 +150,7 @@ def test_neighbours_are_fixed_one_after_the_other() -> None:
     assert mend("aab", rules("a", "b"), safe) == ("AAB", 3, [], 0)
 
 
-def test_what_overlaps_is_looked_at_again() -> None:
+def test_overlapping_fixes_are_tried_again() -> None:
     def found(text: str) -> list[Diagnostic]:
         return [at(0, 4, "wxyz"), at(2, 3, "C")] if text == "abcd" else []
 
@@ -206,7 +206,7 @@ def test_suggestions_that_undo_each_other_come_to_an_end() -> None:
     assert mend("a", found, safe)[:2] == ("a", 0)
 
 
-def test_what_mending_brings_to_light_is_fixed_as_well() -> None:
+def test_findings_that_a_fix_reveals_are_fixed_too() -> None:
     def found(text: str) -> list[Diagnostic]:
         if text[0] == "a":
             return [at(0, 1, "A")._replace(severity="error", code="MIL010")]

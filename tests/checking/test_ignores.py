@@ -60,7 +60,7 @@ def test_without_a_comment_the_operation_is_reported() -> None:
         "// mil: ignore[MIL50] // mil: ignore[MIL501]",
     ],
 )
-def test_a_comment_ignores_what_is_on_its_line(comment: str) -> None:
+def test_a_comment_ignores_findings_on_its_line(comment: str) -> None:
     assert told(text_of(f"{OWN} {comment}")) == []
 
 
@@ -111,7 +111,7 @@ def test_a_comment_at_head_of_a_block_speaks_of_head_alone() -> None:
 
 
 @pytest.mark.parametrize("broken", [OWN.replace("my_own(x = x)", "relu(x = z)"), OWN.replace(");", ")")])
-def test_while_are_errors_no_one_knows_what_comment_ignores(broken: str) -> None:
+def test_with_errors_no_comment_counts_as_unused(broken: str) -> None:
     text = text_of(f"{OWN.replace('y =', 'a =')} // mil: ignore[MIL501, MIL603]", broken)
     assert "MIL713" not in {code for code, _ in told(text)}
     assert "error" in {each.severity for each in check(text)}
@@ -128,7 +128,7 @@ def test_while_are_errors_no_one_knows_what_comment_ignores(broken: str) -> None
         (OWN.replace("x = x", "x = int32(5000000000)") + " // mil: ignore[ALL]", "MIL020"),
     ],
 )
-def test_what_keeps_a_text_from_being_read_is_reported(line: str, code: str) -> None:
+def test_the_error_of_an_unreadable_text_is_reported(line: str, code: str) -> None:
     assert code in {code for code, _ in told(text_of(line))}
 
 
@@ -151,7 +151,7 @@ def test_a_draft_whose_gap_is_ignored_is_refused_all_the_same() -> None:
     "gap",
     ["_ a = relu(x = x);", 'tensor<fp16, [3]> a = const()[val = tensor<fp16, [3]>($elided(3, "sha256:00"))];'],
 )
-def test_a_text_with_gaps_does_not_report_what_ignores_nothing(gap: str) -> None:
+def test_a_text_with_gaps_does_not_report_unused_comments(gap: str) -> None:
     text = text_of(gap, OWN.replace("my_own", "relu") + " // mil: ignore[MIL7]")
     assert "MIL713" not in {code for code, _ in told(text)}
     assert {each.severity for each in check(text)} <= {"warning", "note"}
@@ -190,7 +190,7 @@ def test_only_the_codes_that_ignore_nothing_are_to_go(codes: str, left: str) -> 
     assert told(text_of(f"{OWN} {found.suggestion}")) == []
 
 
-def test_what_only_coremltools_states_may_be_ignored_beforehand() -> None:
+def test_findings_of_coremltools_may_be_ignored_beforehand() -> None:
     assert told(text_of(f"{OWN} // mil: ignore[MIL501, MIL801]")) == []
 
 
@@ -266,7 +266,7 @@ def test_a_comment_about_a_comment_is_not_taken_by_it() -> None:
 
 @pytest.mark.parametrize("width", [None, 1, 40, 80])
 @pytest.mark.parametrize("places", PLACES)
-def test_fmt_changes_nothing_about_what_is_ignored(width: int | None, places: tuple[str, ...]) -> None:
+def test_fmt_keeps_the_ignored_findings(width: int | None, places: tuple[str, ...]) -> None:
     text = text_of(
         OWN.replace("y =", "a =") + " // mil: ignore[MIL501]",
         BROKEN.replace("y =", "b =") % places,

@@ -70,7 +70,7 @@ def test_the_greatest_size_is_none(name: str) -> None:
     assert [each.code for each in miltext.check(texts(name, FITTING)[0]) if each.severity == "error"] == []
 
 
-def test_a_draft_is_held_to_what_follows() -> None:
+def test_a_draft_must_have_the_inferred_sizes() -> None:
     lines = "y = concat(axis = 1, interleave = false, values = (x, x));"
     text = f"program(1.3) {{ func main<ios18>(tensor<fp32, [2, {FITTING}]> x) {{ {lines} }} -> (y); }}"
     [found] = [each for each in miltext.check(text) if each.severity == "error"]

@@ -555,7 +555,7 @@ def said(op_type: str, changes: Arguments, opset: str = "ios18") -> list[str]:
 
 
 @pytest.mark.parametrize("op_type", RIGHT)
-def test_what_is_right_is_left_alone(op_type: str) -> None:
+def test_correct_layers_are_not_reported(op_type: str) -> None:
     known = signature(op_type)
     assert known is not None
     assert set(RIGHT[op_type]) == set(known.parameters)

@@ -133,7 +133,7 @@ def test_a_stage_by_itself_is_one(start: str, pipeline: Path, monkeypatch: pytes
 # ---- --from
 
 
-def test_from_names_what_was_compiled(bundle: Path, made: Path, tmp_path: Path) -> None:
+def test_from_names_the_source_of_the_compiled_model(bundle: Path, made: Path, tmp_path: Path) -> None:
     assert checked(bundle, "--from", EXAMPLE).exit_code == 0
     assert checked(bundle, "--from", model_file(EXAMPLE)).exit_code == 0
     renamed = tmp_path / "Other.mlmodel"

@@ -42,7 +42,7 @@ def test_it_prints_checks_runs_builds_and_compares(shown: str) -> None:
     assert not set(re.findall(r"MIL\d+", shown)) - TITLES.keys()
 
 
-def test_each_command_writes_what_it_writes_elsewhere(shown: str, tmp_path: Path) -> None:
+def test_each_command_has_the_same_output_elsewhere(shown: str, tmp_path: Path) -> None:
     there = run("print", str(EXAMPLE), "--draft", "--drop-names").stdout.decode()
     (first, *_) = COMMAND.split(shown)[2::2]
     assert first.startswith(f"\n{there}")
@@ -69,7 +69,7 @@ def test_nothing_stays_behind_and_the_folder_may_be_read_only(tmp_path: Path) ->
     assert "A model is run" not in done.stdout.decode()
 
 
-def test_colours_are_those_that_are_requested(shown: str) -> None:
+def test_colours_are_as_requested(shown: str) -> None:
     colored = miltext_process("demo", "--color", "always").stdout.decode()
     assert "\x1b[" in colored
     without = re.sub(r"\x1b\[[0-9;]*m", "", colored)

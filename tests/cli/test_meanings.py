@@ -184,5 +184,5 @@ def test_help_matches_the_verb() -> None:
         assert asked.stdout == run(*words.split(), "--help").stdout, words
 
 
-def test_help_of_what_has_no_commands_is_refused() -> None:
+def test_help_of_a_verb_without_commands_is_refused() -> None:
     assert said("help", "print", "x") == "Error: `print` has no commands of its own: leave out x"

@@ -251,7 +251,7 @@ def test_info_states_of_a_cut_weight_file_which_records_it_lacks(tmp_path: Path)
         assert (f", {beyond} of the records {verb} beyond its end\n" in shown) == bool(beyond), shown
 
 
-def test_info_of_what_is_not_whole(tmp_path: Path) -> None:
+def test_info_of_incomplete_models(tmp_path: Path) -> None:
     text = tmp_path / "model.mil"
     done("print", EXAMPLE, "-o", text)
     record = summarize(open_model(text))

@@ -37,7 +37,7 @@ def model(tmp_path: Path) -> Path:
     return Path(shutil.copytree(EXAMPLE, tmp_path / "Model.mlpackage"))
 
 
-def test_a_dry_run_shows_what_is_written_then(model: Path, tmp_path: Path) -> None:
+def test_a_dry_run_shows_the_parts_to_write(model: Path, tmp_path: Path) -> None:
     shown = run(model, "--at", "pooled_cast_fp16", "--dry-run")
     assert (shown.exit_code, shown.stdout, shown.stderr) == (0, PLAN, "")
     assert [*tmp_path.iterdir()] == [model]

@@ -199,7 +199,7 @@ def test_a_weight_of_another_type_is_reported_part_by_part() -> None:
     assert "type: tensor<fp16, [2, 4]> -> tensor<fp32, [2, 4]>" in difference.to_text()
 
 
-def test_a_scale_of_what_is_not_linear() -> None:
+def test_a_scale_of_a_nonlinear_form() -> None:
     *palette, last = FORMS["ios18"]["1-bit palette"].split("\n")
     scale = "scale = tensor<fp16, [2, 1]>([[2], [2]])"
     after = [*palette, last.replace("w =", "p ="), f"w = constexpr_blockwise_shift_scale(data = p, {scale})"]

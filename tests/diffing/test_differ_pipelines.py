@@ -197,7 +197,7 @@ def test_models_of_another_kind_are_compared_by_their_messages(tmp_path: Path) -
     assert "    ~ contents: " in result.output
 
 
-def test_what_can_be_trained_on_a_device_is_another_model(tmp_path: Path) -> None:
+def test_an_updatable_model_is_another_model(tmp_path: Path) -> None:
     spec = unary("x", "y")
     old = package(spec, tmp_path, "A")
     spec.isUpdatable = True

@@ -161,7 +161,7 @@ def test_a_text_beside_an_odd_original_is_not_blamed(package: Path) -> None:
     assert "the original has this error, too" in told
 
 
-def test_a_draft_beside_an_odd_original_is_compiled_with_a_warning(package: Path) -> None:
+def test_a_draft_of_an_odd_original_is_compiled_with_a_warning(package: Path) -> None:
     odd, draft = changed(package, "another shape"), package.parent / "m.mil"
     draft.write_text(STATEFUL.replace("tensor<fp16, [1, 4]> h", "h"))
     status, told = ran("build", draft, "--from", odd, "-o", package.with_name("New.mlmodelc"))

@@ -237,7 +237,7 @@ def test_sizes_without_an_end_are_not_tried() -> None:
     assert "[1, 3, ?]> flat" in resized(POOLED.replace("SHAPE", "64"), "x=1,3,8..,8")
 
 
-def test_what_may_be_out_of_date_is_reported() -> None:
+def test_parts_that_may_be_outdated_are_reported() -> None:
     text = TEXT.replace("relu(x = image)", "my_op(x = image)")
     told: list[Diagnostic] = []
     made = reshape(text, read_sizes(["image=1,3,16,16"]), on_warning=told.append)

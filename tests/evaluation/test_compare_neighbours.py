@@ -53,13 +53,13 @@ def test_choices_that_would_check_nothing_are_refused(choices: dict[str, Any], t
         ({"a": 1.0}, "a dictionary against a tensor"),
     ],
 )
-def test_what_is_no_number_cannot_be_compared_with_one(array: Any, told: str) -> None:
+def test_a_string_cannot_be_compared_with_a_number(array: Any, told: str) -> None:
     comparison = compare(ROOT, None, GIVEN, against={"y": array})
     assert [(each.measure.misfit, each.fell) for each in comparison.outputs] == [(told, True)]
 
 
 @pytest.mark.parametrize("probabilities", [{"u": "x", "v": "y"}, {"u": None, "v": 1.0}])
-def test_probabilities_that_are_no_numbers(probabilities: dict[str, Any]) -> None:
+def test_probabilities_that_are_not_numbers(probabilities: dict[str, Any]) -> None:
     body = 'p = softmax(x = x); a, y = classify(probabilities = p, classes = ["u", "v"]);'
     text = program(body, outputs="a, y", inputs="tensor<fp32, [1, 2]> x")
     (output,) = compare(text, None, {"x": np.ones((1, 2), np.float32)}, against={"y": probabilities}).outputs
@@ -179,7 +179,7 @@ def test_an_operation_that_is_alone_in_a_branch_has_a_partner(taken: bool) -> No
     assert [each.value.old_operation for each in comparison.origins] == ["tanh" if taken else "mul"]
 
 
-def test_a_branch_that_hands_on_what_is_made_outside() -> None:
+def test_a_branch_that_returns_an_outer_value() -> None:
     given = {"x": np.ones((2, 3), np.float32), "p": np.array(True)}
     text = branching("", "f = tanh(x = a);")
     before, after = text.replace("(u)", "(a)"), text.replace("(u)", "(x)")
@@ -217,7 +217,7 @@ program(1.3)
 """
 
 
-def test_one_operation_in_place_of_several_has_the_partner_of_its_name() -> None:
+def test_one_operation_for_several_has_the_partner_of_its_name() -> None:
     both = compare(SEVERAL, ONE, seed=0)
     assert (both.ok, both.origins) == (True, ())
     assert {each.name: each.old_name for each in both.values if each.operation != "const"} == {

@@ -63,7 +63,7 @@ def held(body: str, old: str, new: str, outputs: str = "y", **choices: Any) -> C
 
 @pytest.mark.parametrize("ways", [("fp32", "fp16"), ("fp16", "fp32")])
 @pytest.mark.parametrize("kind", LOSING)
-def test_what_is_lost_inside_is_no_finding_where_outputs_hold(kind: str, ways: tuple[str, str]) -> None:
+def test_an_inner_loss_is_not_a_finding_if_outputs_hold(kind: str, ways: tuple[str, str]) -> None:
     name, body = LOSING[kind]
     comparison = held(body, *ways)
     assert comparison.ok
@@ -127,7 +127,7 @@ def test_a_fault_inside_is_reported_beside_another_precision(kind: str, ways: tu
 
 
 @pytest.mark.parametrize("dtype", ["fp32", "fp16"])
-def test_what_edit_changes_inside_is_reported_in_one_precision(dtype: str) -> None:
+def test_inner_changes_of_an_edit_are_reported_in_one_precision(dtype: str) -> None:
     body = "t = tanh(x = x); s = mul(x = t, y = {scale}); y = add(x = x, y = s);"
     one, other = (program(body.replace("{scale}", scale), dtype) for scale in ("0.0001", "0.0002"))
     comparison = compare(one, other, {"x_": GIVEN["x"]}, min_snr=50)

@@ -114,7 +114,7 @@ def test_the_little_may_be_of_another_type() -> None:
     assert applied(text, {"x": x})[0].tolist() == applied(text, {"x": x}, compute="native")[0].tolist() == [0]
 
 
-def test_what_has_no_result_is_nan_or_infinite() -> None:
+def test_undefined_results_are_nan_or_infinite() -> None:
     x = np.array([-1, 0], np.float32)
     assert np.isnan(applied("sqrt(x)", {"x": x})[0][0])
     assert np.isnan(applied("log(x)", {"x": x})[0][0])

@@ -29,5 +29,5 @@ def test_the_operations_that_it_names_are_there() -> None:
     assert named & RULES.keys() > {"topk", "gather", "resize", "gru", "lstm", "avg_pool", "resample"}
 
 
-def test_the_choices_of_arguments_are_those_that_exist() -> None:
+def test_the_page_lists_the_existing_choices_of_arguments() -> None:
     assert f'compute="{COMPUTING[1]}"' in PAGE

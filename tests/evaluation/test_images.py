@@ -149,7 +149,7 @@ FRACTIONS = [(5, 1.4), (3, 5 / 3), (10, 1.4), (10, 2.3), (10, 0.7), (5, 1.3), (8
 
 
 @pytest.mark.parametrize(("old", "factor"), FRACTIONS)
-def test_nearest_upsampling_goes_by_the_factor(old: int, factor: float) -> None:
+def test_nearest_upsampling_follows_the_factor(old: int, factor: float) -> None:
     torch = pytest.importorskip("torch", reason="torch is what this is held against")
     x = counted((1, 1, old, old), np.float32)
     expected = torch.nn.functional.interpolate(torch.tensor(x), scale_factor=factor, mode="nearest").numpy()

@@ -73,7 +73,7 @@ TAKEN: dict[str, tuple[str, Any, Any]] = {
 
 
 @pytest.mark.parametrize("case", TAKEN)
-def test_taken(case: str) -> None:
+def test_accepted_inputs(case: str) -> None:
     name, given, expected = TAKEN[case]
     output = {"x": "y", "tokens": "t", "scale": "s"}[name]
     np.testing.assert_array_equal(run(TEXT, {**GOOD, name: given})[output], np.maximum(expected, -9))
@@ -146,7 +146,7 @@ def test_all_that_is_wrong_with_the_inputs_is_one_error() -> None:
 
 
 @pytest.mark.parametrize("inputs", [None, [1], np.ones((2, 3)), "x"])
-def test_what_is_not_a_mapping_is_refused(inputs: Any) -> None:
+def test_inputs_other_than_a_mapping_are_refused(inputs: Any) -> None:
     with pytest.raises(TypeError, match="inputs are given by name"):
         run(TEXT, inputs)
 

@@ -73,7 +73,7 @@ def test_coremltools_own_class_can_be_run() -> None:
     assert not isinstance(from_coremltools, Program)
 
 
-def test_what_is_not_a_program_is_refused() -> None:
+def test_an_object_that_is_not_a_program_is_refused() -> None:
     with pytest.raises(TypeError, match="expected MIL text, a path, a Program or a Model, not int"):
         run(17, {})  # type: ignore[arg-type]
 
@@ -190,7 +190,7 @@ def test_a_function_is_chosen_by_name() -> None:
 @pytest.mark.parametrize(
     ("function", "says"), [("prefil", "did you mean `prefill`"), ("main", "`decode` and `prefill`")]
 )
-def test_an_unknown_function_is_reported_with_those_that_exist(function: str, says: str) -> None:
+def test_an_unknown_function_is_reported_with_the_known_ones(function: str, says: str) -> None:
     with pytest.raises(MiltextError) as caught:
         run(TWO, {"x": 3.0}, function=function)
     assert codes(caught) == ["MIL837"]

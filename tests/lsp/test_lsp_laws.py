@@ -167,7 +167,7 @@ def test_a_part_of_the_layout_is_equal(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=NAMES)
-def test_the_coarse_tree_shows_what_the_fine_one_states(text: str) -> None:
+def test_the_coarse_tree_agrees_with_the_fine_tree(text: str) -> None:
     reading = read_whole(text)
     try:
         traced = parse_tree(text)
@@ -226,7 +226,7 @@ def words(root: Node) -> Iterator[Node]:
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=NAMES)
-def test_what_is_at_a_place_completes_it(text: str) -> None:
+def test_the_words_at_a_place_complete_it(text: str) -> None:
     reading = read_whole(text)
     if reading is None or miltext.check(text):
         return
@@ -254,7 +254,7 @@ def is_seen(scopes: Scopes, use: Name, value: Meaning | None) -> bool:
 
 @settings(max_examples=150)
 @given(st.sampled_from(TEXTS), st.data())
-def test_names_mean_what_the_checker_takes_them_for(text: str, data: st.DataObject) -> None:
+def test_names_have_the_meaning_of_the_checker(text: str, data: st.DataObject) -> None:
     """Of a text in which some names are in the places of others, and no comment ignores what is said of them."""
     text = re.sub("mil: ignore", "", text, flags=re.IGNORECASE)
     reading = read_whole(text)

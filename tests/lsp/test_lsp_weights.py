@@ -73,7 +73,7 @@ def test_a_hover_over_a_broken_string_is_none(folder: Path) -> None:
     assert hovered(view, "$npy") is not None
 
 
-def test_a_hover_over_what_a_broken_head_defines(folder: Path) -> None:
+def test_a_hover_over_a_value_of_a_broken_head(folder: Path) -> None:
     view = view_of(TEXT.replace("(tensor", "(t6, conv(tensor", 1), folder)
     shown = [
         hover(view, lsp.HoverParams(lsp.TextDocumentIdentifier(""), view.document.position(offset)))

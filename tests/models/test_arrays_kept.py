@@ -108,7 +108,7 @@ def test_nor_with_another_original(package: Path, tmp_path: Path) -> None:
     refused(text_with("A.mlpackage/mine/w.npy"), package, original=original)
 
 
-def test_an_array_in_original_is_kept_with_what_else_is_in_it(package: Path, tmp_path: Path) -> None:
+def test_an_array_in_the_original_is_kept_with_its_other_files(package: Path, tmp_path: Path) -> None:
     text = source(tmp_path, text_with("A.mlpackage/mine/w.npy"))
     build(text, package, original=miltext.load(package), force=True)
     np.testing.assert_array_equal(np.load(package / "mine" / "w.npy"), ARRAY)

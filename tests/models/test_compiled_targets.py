@@ -44,7 +44,7 @@ def a_file(path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [a_package, a_folder, a_file])
-def test_what_is_of_another_kind_is_not_replaced(make: Any, tmp_path: Path) -> None:
+def test_files_of_another_kind_are_not_replaced(make: Any, tmp_path: Path) -> None:
     make(tmp_path / "C.mlmodelc")
     source = in_package(unary("x", "y"), tmp_path / "in")
     before = contents(tmp_path)

@@ -31,7 +31,7 @@ def test_the_length_prefixes_are_walked() -> None:
         assert wire(data.description) == wire(description)
 
 
-def test_what_follows_and_what_is_not_understood_is_left_alone() -> None:
+def test_derived_and_unknown_parts_are_left_alone() -> None:
     data = bytearray(coremldata(spec().description, number=202) + b"\1" * 48)
     data[4] = 5
     data[0x14] = 1
@@ -65,7 +65,7 @@ def test_a_lie_is_refused(data: bytes) -> None:
         parse_coremldata(data, "the_file")
 
 
-def test_a_stage_that_is_no_network_holds_the_whole_model() -> None:
+def test_a_stage_that_is_not_a_network_holds_the_whole_model() -> None:
     data = parse_coremldata(suppression_data(), "it")
     assert (data.type, data.specification_version) == ("nonMaximumSuppression", 5)
     assert data.spec is not None

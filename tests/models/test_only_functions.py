@@ -108,7 +108,7 @@ def test_another_name_beside_an_odd_original_is_a_warning(building: Building) ->
     assert [each[:6] for each in building.warnings] == ["MIL265"]
 
 
-def test_one_that_had_the_name_before_keeps_it(building: Building) -> None:
+def test_a_function_that_had_the_name_before_keeps_it(building: Building) -> None:
     old = building(text("other", "ios17"), check=False)
     building(TextModel(miltext.to_text(old.mlProgram).replace("relu", "tanh").encode(), "m.mil", None), building.last)
     assert all("the original has this error, too" in each for each in building.warnings)

@@ -64,7 +64,7 @@ def rows(shown: Page, section: str) -> dict[str, str]:
     }
 
 
-def test_a_click_shows_an_operation_its_values_and_the_way_to_them(show: Show) -> None:
+def test_a_click_shows_an_operation_and_its_values(show: Show) -> None:
     shown = show(LOOP)
     shown.keyboard.press("g")
     node(shown, "less").click()

@@ -76,7 +76,7 @@ def test_reads_and_writes_of_a_state_keep_their_order() -> None:
         assert before["s"].tobytes() == after["s"].tobytes()
 
 
-def test_functions_of_a_package_keep_their_names_and_the_default_one(tmp_path: Path) -> None:
+def test_functions_of_a_package_keep_names_and_default(tmp_path: Path) -> None:
     path = tmp_path / "M.mlpackage"
     miltext.build(BOTH, path)
     default = miltext.open_model(path).spec.description.defaultFunctionName  # type: ignore[union-attr]

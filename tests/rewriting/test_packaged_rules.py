@@ -35,6 +35,6 @@ def test_a_rule_states_its_facts(rule: RewriteRule) -> None:
     assert rule.systems
 
 
-def test_a_rule_is_found_by_its_name_and_by_that_of_its_file() -> None:
+def test_a_rule_is_found_by_its_name_and_its_files_name() -> None:
     assert [rule.name for rule in rules_of("softmax_wide_sum")] == ["softmax_wide_sum"]
     assert [rule.name for rule in rules_of(["casts", "cast_pair"])] == ["cast_pair", "cast_to_itself"]

@@ -144,7 +144,7 @@ def test_a_mistake(case: str) -> None:
     assert message in refused(text)
 
 
-def test_syntax_errors_are_those_of_any_text() -> None:
+def test_syntax_errors_are_as_in_any_text() -> None:
     with pytest.raises(miltext.ParseError) as failure:
         RuleFile(RULE.replace("relu(relu(x))", "relu(relu(x"))
     assert failure.value.diagnostics[0].code.startswith("MIL0")
@@ -202,12 +202,12 @@ def test_an_incomplete_advisory_is_refused() -> None:
     assert "there is no attribute `purpose`" in refused(advised(f'{ADVICE}, purpose = "any"'))
 
 
-def test_a_name_is_that_of_one_rule() -> None:
+def test_a_name_belongs_to_one_rule() -> None:
     twice = "    func find_a(x) {\n            y = tanh(x);\n        } -> (y);\n"
     assert refused(advised(ADVICE, twice)) == "`advise_a` and `find_a` have one name: rename one of them"
 
 
-def test_rules_of_one_name_are_refused_and_a_rule_given_twice_is_one(tmp_path: Path) -> None:
+def test_rules_of_one_name_are_refused_except_one_given_twice(tmp_path: Path) -> None:
     path = tmp_path / "mine.mil"
     path.write_text(RULE, encoding="utf-8")
     assert len(rules_of([path, RULE, str(path)])) == 1
@@ -221,7 +221,7 @@ def test_rules_of_one_name_are_refused_and_a_rule_given_twice_is_one(tmp_path: P
     assert [rule.name for rule in rules_of(RULE.replace("twice", "softmax"))] == ["softmax"]
 
 
-def test_a_folder_is_no_rule_file_and_hides_no_packaged_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_is_not_a_rule_file_and_hides_no_packaged_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "casts").mkdir()
     (tmp_path / "mine").mkdir()
     monkeypatch.chdir(tmp_path)

@@ -20,7 +20,7 @@ def types_of(made: Program) -> list[str]:
 
 @settings(max_examples=25)
 @given(programs(ops=(1, 6)))
-def test_what_is_drawn_is_right(made: Program) -> None:
+def test_drawn_programs_are_valid(made: Program) -> None:
     assert findings_in(made) == []
 
 
