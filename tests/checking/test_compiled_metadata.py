@@ -50,7 +50,7 @@ def test_an_image_in_rgb_is_reported_from_others(color: str, stated: str, is_fle
         image.enumeratedSizes.sizes.add(width=4, height=2)
     assert said(spec) == []
     (told,) = said(spec, lambda model: model["inputSchema"][0].update(colorspace=stated))
-    assert told.startswith(f'says "{stated}" for `inputSchema.x.colorspace`, but it is "')
+    assert told.startswith(f'states "{stated}" for `inputSchema.x.colorspace`, but it is "')
 
 
 @pytest.mark.parametrize("stated", ["0", "1"])
@@ -64,7 +64,7 @@ def test_only_the_file_states_whether_a_model_is_updatable(stated: str) -> None:
 @pytest.mark.parametrize("stated", ["", "2", "01", "1\n", 1, True, None, {}, ["1"]], ids=repr)
 def test_it_reports_it_in_one_of_two_words(stated: Any) -> None:
     (told,) = said(unary("x", "y"), lambda model: model.update(isUpdatable=stated))
-    assert told == f'says {json.dumps(stated)} for `isUpdatable`, which is not "0" or "1"'
+    assert told == f'states {json.dumps(stated)} for `isUpdatable`, which is not "0" or "1"'
     assert said(unary("x", "y"), lambda model: model.pop("isUpdatable")) == ["lacks `isUpdatable`"]
 
 
@@ -97,7 +97,7 @@ def test_an_operation_whose_name_was_seen_has_that_name() -> None:
     spec = unary("x", "y")
     assert said(spec, lambda each: each[HISTOGRAM].update({"Relu": each[HISTOGRAM].pop("Ios16.relu")})) == [
         f"lacks `Ios16.relu` in `{HISTOGRAM}`",
-        f"says 1 for `{HISTOGRAM}.Relu`, but there is none",
+        f"states 1 for `{HISTOGRAM}.Relu`, but there is none",
     ]
 
 
@@ -111,7 +111,7 @@ def test_only_common_keys_of_an_unseen_type_are_compared() -> None:
         "has `z` in `inputSchema`, which is not there",
     ]
     assert said(spec, lambda each: each["inputSchema"][0].update(shortDescription="More")) == [
-        'says "More" for `inputSchema.x.shortDescription`, but it is ""'
+        'states "More" for `inputSchema.x.shortDescription`, but it is ""'
     ]
 
 

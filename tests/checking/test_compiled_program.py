@@ -397,7 +397,7 @@ RANGES: dict[str, tuple[Callable[[Model], object], str]] = {
 
 @pytest.mark.parametrize(("change", "message"), RANGES.values(), ids=RANGES)
 def test_flexible_shapes_are_compared(change: Callable[[Model], object], message: str) -> None:
-    begins = "warning: FlexibleShapeInformation says [2] by default, in the ranges [[1, 4]] of `more`, "
+    begins = "warning: FlexibleShapeInformation states [2] by default, in the ranges [[1, 4]] for `more`, "
     assert any(each.startswith(begins + message) for each in found(ranged(), change))
 
 
@@ -406,7 +406,7 @@ def test_a_missing_attribute_is_reported() -> None:
     text = as_coremlc(spec.mlProgram, 9, spec.description, on_warning=lambda _: None)
     start = text.index(" [FlexibleShapeInformation")
     attribute = text[start : text.index(" {\n", start)]
-    assert "FlexibleShapeInformation has nothing of `more`" in found(ranged(), None, **{attribute: ""})[0]
+    assert "FlexibleShapeInformation states nothing for `more`" in found(ranged(), None, **{attribute: ""})[0]
 
 
 def imaged(spec: Model, *, sizes: bool = False, ranges: bool = False) -> Model:

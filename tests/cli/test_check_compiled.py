@@ -109,7 +109,7 @@ def test_codes_are_chosen(bundle: Path) -> None:
 def test_the_api_names_the_files(bundle: Path) -> None:
     replaced(bundle / METADATA, '"13.0"', '"12.0"')
     (found,) = miltext.check(open_model(bundle))
-    assert found.message == 'metadata.json says "12.0" for `availability.macOS`, but it is "13.0"'
+    assert found.message == 'metadata.json states "12.0" for `availability.macOS`, but it is "13.0"'
     assert found.span is None  # places are those of the program's text
 
 
@@ -250,9 +250,9 @@ def test_other_spellings_of_json_are_read(bundle: Path) -> None:
 
 DIFFERENT: dict[str, tuple[dict[str, Any], str]] = {
     "a count": ({"mlProgramOperationTypeHistogram": {"Ios16.relu": 1.5}}, "relu"),
-    "a truth value": ({"specificationVersion": True}, "says true for `specificationVersion`, but it is 7"),
-    "a fraction": ({"specificationVersion": 7.0}, "says 7.0 for `specificationVersion`"),
-    "null": ({"userDefinedMetadata": None}, "says null for `userDefinedMetadata`"),
+    "a truth value": ({"specificationVersion": True}, "states true for `specificationVersion`, but it is 7"),
+    "a fraction": ({"specificationVersion": 7.0}, "states 7.0 for `specificationVersion`"),
+    "null": ({"userDefinedMetadata": None}, "states null for `userDefinedMetadata`"),
     "entries without names": ({"inputSchema": [{}]}, "is not a list of objects with names"),
     "no list": ({"inputSchema": "x"}, "is not a list of objects with names"),
     "no object": ({"mlProgramOperationTypeHistogram": 3}, "is not an object"),

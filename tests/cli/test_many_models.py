@@ -309,7 +309,7 @@ def test_an_option_that_fits_no_model_is_refused_at_the_end(zoo: Path) -> None:
         assert miltext(*call, "z=0:1").returncode == 0
         refused = miltext(*call, "w=0:1")
         assert refused.returncode == 2
-        assert b"--input-range w: no program has this input; there are x, z" in refused.stderr
+        assert b"--input-range w: no program has this input; the inputs are x, z" in refused.stderr
 
 
 # ---- writing

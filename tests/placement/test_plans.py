@@ -101,7 +101,7 @@ def test_a_cost_that_is_none_is_refused_with_its_line(cost: str) -> None:
 
 
 def test_a_repeated_column_is_refused() -> None:
-    assert "the column `cost` is there twice" in refusal_of("operation\tcost\tdevice\tCost\nconv\t1\tcpu\t2\n")
+    assert "the column `cost` occurs twice" in refusal_of("operation\tcost\tdevice\tCost\nconv\t1\tcpu\t2\n")
 
 
 def test_rows_are_in_the_order_of_their_index() -> None:

@@ -48,7 +48,7 @@ WRONG = {
     "another version": (RULE.replace('"1"', '"2"'), 'rules of version "2" cannot be read'),
     "unknown attribute of the file": (RULE.replace('"1"]', '"1", purpos = "a"]'), "did you mean `purpose`"),
     "no rule": (f"{HEAD}}}\n", "has no rule"),
-    "unknown prefix": (RULE.replace("find_twice", "search_twice"), "does not say what it is for"),
+    "unknown prefix": (RULE.replace("find_twice", "search_twice"), "does not state its purpose"),
     "example of no rule": (RULE.replace("replace_twice", "example_twise"), "did you mean `twice`"),
     "unknown operation": (find("y = rellu(x = x);"), "did you mean `relu`"),
     "unknown parameter": (find("y = relu(z = x);"), "`relu` has no parameter `z`"),

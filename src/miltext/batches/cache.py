@@ -89,7 +89,7 @@ class ResultCache:
         self._write(self._file(work), reads, result)
 
     def close(self) -> None:
-        """Write what is left, and delete the oldest results if there is too much of them."""
+        """Write the remaining results, and delete the oldest if all are too large."""
         try:
             self._flush()
             if self._has_written and self.problem is None:

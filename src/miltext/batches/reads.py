@@ -105,7 +105,7 @@ class Recorder:
             self._files[path] = identity_of(path)
 
     def reads(self, model: str) -> Reads | None:
-        """Return what was read, and all files of the model; None if it cannot be compared later."""
+        """Return the files that were read, and all files of the model; None if it cannot be compared later."""
         if self.has_written:
             return None
         model = os.path.abspath(model)
@@ -158,7 +158,7 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
 
 @contextmanager
 def recording() -> Iterator[Recorder]:
-    """Record what is read within the block."""
+    """Record the files read within the block."""
     recorder = Recorder()
     with listening(recorder.note):
         yield recorder

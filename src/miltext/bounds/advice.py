@@ -1,4 +1,5 @@
-"""Functions that fail in fp16 within the range of their inputs: what happens, where, and what to write instead.
+"""Functions that fail in fp16 within the range of their inputs: the failure, its place, and the spelling to use
+instead.
 
 Each row is a public report or plain arithmetic of fp16; `source` names it.
 """

@@ -256,7 +256,7 @@ class CheckRun:
     # ---- the end
 
     def counts(self, reports: Sequence[Report]) -> Counter[str]:
-        """Return what the last line of a report sums up, and the inputs of programs whose numbers were bounded."""
+        """Return the sums for the last line of a report, and the inputs of programs whose numbers were bounded."""
         found = Counter(each.severity for report in reports for each in report.diagnostics)
         return found + Counter(
             {

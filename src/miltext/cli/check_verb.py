@@ -46,13 +46,13 @@ Examples:
   miltext check --numbers Model.mlpackage --input-range image=0:1   # sums and functions that leave the range of fp16
   miltext check .                            # every model and .mil below, except for sidecars
   miltext check --fix .                      # apply all certain suggestions to the .mil
-  miltext check --diff --unsafe-fixes a.mil  # show what all suggestions would change
+  miltext check --diff --unsafe-fixes a.mil  # show the changes by all suggestions
   miltext check --fix Model.mlpackage        # its description follows its program
   miltext check --select MIL6 --ignore MIL603 .
   miltext check --no-drafts .                # for a repository of complete programs
   miltext check --advisories Model.mlpackage # also known faults of Core ML and coremltools
   miltext check --advisories --list          # the known faults, their sources and ways out
-  miltext check --profile ane-m4-macos27 Model.mlpackage   # what the Neural Engine does not take, and why
+  miltext check --profile ane-m4-macos27 Model.mlpackage   # operations that the Neural Engine refuses, and why
   miltext check --watch .                    # again after each change
   miltext check --jobs auto --cache .miltext-cache .   # in a process for each core; unchanged models are not read
   miltext check --format sarif *.mil > found.sarif
@@ -297,7 +297,7 @@ def _refuse_unused_ranges(ranges: Mapping[str, object], counts: Counter[str]) ->
     bounded = [name.removeprefix(INPUT) for name in counts if name.startswith(INPUT)]
     unused = sorted(ranges.keys() - bounded)
     if unused and bounded:
-        fail(f"--input-range {unused[0]}: no program has this input; there are {', '.join(sorted(bounded))}")
+        fail(f"--input-range {unused[0]}: no program has this input; the inputs are {', '.join(sorted(bounded))}")
 
 
 def _summary(counts: Counter[str], *, fix: bool, diff: bool) -> str:

@@ -15,7 +15,7 @@ EPILOG = """\b
 Examples:
   miltext cost Model.mlpackage
   miltext cost Model.mlpackage --shape image=1,3,256,256
-  miltext cost Model.mlpackage --against Old.mlpackage      # what costs more, the largest change first
+  miltext cost Model.mlpackage --against Old.mlpackage      # added work, the largest change first
   miltext cost Model.mlpackage --json | jq '.functions[0].peakBytes'
 \b
 Exit status: 0 all is well; 1 the input was read and is wrong, or with --against the costs differ; 2 usage, files.

@@ -56,7 +56,7 @@ class VerbCall(NamedTuple):
         return self._replace(folder=os.getcwd(), version=version("miltext"))
 
     def work(self, item: Input) -> Sequence[Json]:
-        """Return what the result depends on beside files, for a cache: settings of the project are a part of it."""
+        """Return the dependencies of the result beside files, for a cache: they include settings of the project."""
         from miltext.settings.project import settings_of
 
         streams = standard_output(), standard_error()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   miltext optimize Model.mlpackage -o New.mlpackage
-  miltext optimize Model.mlpackage --dry-run           # what would go, rule by rule
+  miltext optimize Model.mlpackage --dry-run           # the removals, rule by rule
   miltext optimize Model.mlpackage -o New.mlpackage --verify
   miltext optimize Model.mlpackage -o New.mlpackage --skip constant-folding
   miltext optimize Model.mlpackage --dry-run --format json
@@ -41,7 +41,7 @@ written; 2 usage, files.
     default="",
     help="The .mlpackage, .mlmodel, .mlmodelc or .mil to write.",
 )
-@click.option("--dry-run", is_flag=True, help="Write nothing: show what would go.")
+@click.option("--dry-run", is_flag=True, help="Write nothing: show the removals.")
 @click.option("--skip", "skipped", multiple=True, metavar="RULE", help="Leave a rule or pass out; may be repeated.")
 @verify_options
 @nested_option()

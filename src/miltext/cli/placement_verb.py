@@ -34,7 +34,7 @@ LIST = "list"
 EPILOG = """\b
 Examples:
   miltext placement analytics.mil
-  miltext placement analytics.mil --against before.mil    # what moved, at what boundary, at what cost
+  miltext placement analytics.mil --against before.mil    # moved operations, their boundaries and costs
   miltext placement plan.tsv --json
   miltext placement Model.mlpackage --profile ane-m4-macos27   # by proven rules, without a device
 \b

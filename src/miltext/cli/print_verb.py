@@ -51,7 +51,7 @@ Examples:
   miltext print Model.mlpackage --draft --drop-names | less # for people to edit
   miltext print Model.mlpackage --weights-as b.bin          # to join the text with another model's
   miltext print Model.mlpackage --html -o model.html
-  miltext print Model.mlpackage --placement --profile ane-m4-macos27   # what the Neural Engine takes
+  miltext print Model.mlpackage --placement --profile ane-m4-macos27   # operations that the Neural Engine takes
   miltext print Pipeline.mlpackage -o texts                 # texts/0-head.mil, texts/1-tail.mil, ...
   miltext print Pipeline.mlpackage --model 1 -o tail.mil
   git show HEAD:model.mlmodel | miltext print
@@ -224,7 +224,7 @@ class PrintForm:
             raise click.UsageError(_WITH_COREMLC)
 
     def _beside_profile(self) -> PrintForm:
-        """Return the form without what goes with a profile."""
+        """Return the form without the parts that need a profile."""
         style = self.style._replace(dialect="1.3", floats="hex")
         return replace(self, placement=False, profile=None, html=False, style=style)
 

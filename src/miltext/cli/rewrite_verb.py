@@ -68,7 +68,7 @@ PASS = "pass"
     default="",
     help="The .mlpackage, .mlmodel, .mlmodelc or .mil to write.",
 )
-@click.option("--dry-run", is_flag=True, help="Write nothing: show what would be replaced.")
+@click.option("--dry-run", is_flag=True, help="Write nothing: show the replacements.")
 @click.option("--only", "sites", multiple=True, metavar="VALUE", help="Replace only this site; may be repeated.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Make N replacements at most.")
 @verify_options

@@ -79,7 +79,7 @@ def _rows(difference: Difference, prefix: str) -> Iterator[StatRow]:
 
 
 def _remark(function: FunctionDifference) -> str:
-    """Return what is new about a function itself."""
+    """Return the changes of a function itself."""
     if function.status != "changed":
         return function.status
     return "" if function.name == function.old_name else f"renamed from {function.old_name}"

@@ -314,7 +314,7 @@ def _weight(weight: WeightChange) -> str:
 
 def counts(difference: Difference, *, functions: bool = True) -> Iterator[tuple[str, str]]:
     """Yield each part with causes, the model, a function or the weights, and how many; then the consequences. Yield the
-    verdict alone if there is no difference. Without `functions`, leave out what scopes count.
+    verdict alone if there is no difference. Without `functions`, leave out the changes that scopes count.
     """
     if difference.same is not False:
         yield "", difference.verdict

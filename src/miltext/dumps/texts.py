@@ -39,7 +39,7 @@ _START, _SWITCH = re.compile("Launch_(.+)_ms"), re.compile("Src_(.+)_Dest_(.+)_m
 
 
 class DumpLowering(Lowering):
-    """A Lowering that accepts what only the runtime writes: types of buffers, and an opset at an operation."""
+    """A Lowering that also accepts syntax of the runtime: types of buffers, and an opset at an operation."""
 
     def tensor_buffer_type(self, children: Children) -> LoweredType:
         """`tensor_buffer<fp16, shape=[1], strides=[1], interleave_factors=[1]>`, as the tensor in the buffer"""

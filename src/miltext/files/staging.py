@@ -249,7 +249,7 @@ def _keep(target: Path, aside: Path) -> None:
 
 
 def _move_to_reserved(made: Path, target: Path) -> None:
-    """Occupy the place with an empty file or folder first, which only one process can do, and replace that."""
+    """Occupy the place with an empty file or folder first, which only one process can do, and replace it."""
     if made.is_dir():
         os.mkdir(target)
     else:

@@ -60,7 +60,7 @@ class _LinkRequest(LinkOptions):
 
 @taking(_LinkRequest)
 def link(request: _LinkRequest) -> Linked:
-    """Write one ML Program of several models; return what is bound, and the warnings.
+    """Write one ML Program of several models; return the bindings, and the warnings.
 
     An input takes the last output of its name of an earlier model, otherwise it is one with the input of its name of an
     earlier model. Outputs that no input takes are the outputs of the whole. States of one name stay apart. An input,

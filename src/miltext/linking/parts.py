@@ -78,7 +78,7 @@ class LinkedPart:
         return [value.name for value in self.message.inputs]
 
     def ends(self, *sides: str) -> Iterator[End]:
-        """Yield what the model takes or gives on some sides, in its order."""
+        """Yield the inputs, states or outputs of the model on some sides, in its order."""
         return (End(self.place, side, name) for side in sides for name in self.sides[side])
 
     def entries(self, side: str) -> dict[str, FeatureDescription]:

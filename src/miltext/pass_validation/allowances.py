@@ -57,5 +57,5 @@ _TABLE = {
 
 
 def allowance(name: str) -> Allowance:
-    """Return what a pass may change."""
+    """Return the changes allowed to a pass."""
     return _TABLE.get(name.removeprefix("common::"), Allowance())

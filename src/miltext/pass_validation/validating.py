@@ -103,7 +103,7 @@ def _loaded(model: Model) -> tuple[Stepping | None, str]:
     try:
         stepping.reload()
     except Exception as failure:  # noqa: BLE001  # coremltools raises anything
-        return None, f"coremltools does not load what it wrote itself: {in_words(failure)}"
+        return None, f"coremltools does not load the model that it wrote itself: {in_words(failure)}"
     return stepping, ""
 
 

@@ -162,7 +162,7 @@ def _row(thing: Mapping[str, Json]) -> Row:
 
 
 def _separator(text: str) -> str | None:
-    """Return what is between the columns of a table: a tab, or a comma below a heading; None for another text."""
+    """Return the separator of the columns of a table: a tab, or a comma below a heading; None for another text."""
     first = text.partition("\n")[0]
     if "\t" in first:
         return "\t"
@@ -179,7 +179,7 @@ def _table(text: str, separator: str, name: str) -> list[tuple[int, Row]]:
         return [(number, dict(zip(_COLUMNS, line, strict=False))) for number, line in lines if _is_of_study(line)]
     twice = [word for word, count in Counter(filter(None, heading)).items() if count > 1]
     if twice:
-        raise _refused(f"line {lines[0][0]}: the column `{twice[0]}` is there twice: rename one", name)
+        raise _refused(f"line {lines[0][0]}: the column `{twice[0]}` occurs twice: rename one", name)
     return [(number, dict(zip(heading, line, strict=False))) for number, line in lines[1:]]
 
 

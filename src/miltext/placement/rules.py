@@ -174,7 +174,7 @@ def reason_of_unknown(features: Features, operation: str, own: Mapping[str, Sequ
 
 
 def _unmeasured(atom: Atom, features: Features) -> str:
-    """Return what is not measured: `groups <= 64 was measured, not 128`."""
+    """Return the unmeasured condition: `groups <= 64 was measured, not 128`."""
     words = atom.text.split(" ", 2)[2].split(", ")
     here = sorted(map(str, features[atom.name]))
     if atom.name == "parameters" and (more := [word for word in here if word not in words]):

@@ -121,7 +121,7 @@ def in_each_function(sites: Callable[[Function, ConstantContents], Iterator[Rule
 
 
 def changed(change: Callable[[], object], own: Iterable[Op], graph: Graph) -> Applied:
-    """Make a change to a graph, and return what it removed and made; of constants, only `own` ones are reported."""
+    """Make a change to a graph, and return the removed and added operations, with only `own` constants."""
     journal: dict[Op, bool] = {}
     try:
         for function in graph.functions.values():

@@ -85,7 +85,7 @@ def prove(
 def drawer(
     evaluator: Evaluator, types: Mapping[str, Type], domain: float | None, features: Mapping[str, Feature] | None = None
 ) -> InputDrawer:
-    """Return what draws inputs of these types for a function."""
+    """Return a function that draws inputs of these types for a function."""
     op_types = {each.operation.type for each in steps_of(evaluator.plan)}
     return InputDrawer(types, domain, features, takes_integers(op_types))
 

@@ -203,7 +203,7 @@ class _Reading:
         if prefix is None:
             begins = ", ".join(f"`{each}`" for each in PREFIXES)
             raise WrongRule(
-                f"the name of {named(name)} does not say what it is for: begin it with one of {begins}", path
+                f"the name of {named(name)} does not state its purpose: begin it with one of {begins}", path
             )
         if prefix not in (FIND, REPLACE, ADVISE) and belongs(name, prefix, rules) is None:
             message = f"{named(name)} belongs to no rule: after `{prefix}`, write the name of a rule"

@@ -71,8 +71,8 @@ class Cutting:
         return Cuts(line, [starts[each] for each in evenly(units, number)[1:]])
 
     def at(self, names: Sequence[str]) -> Cuts:
-        """Return the boundaries after values: each part is what its value needs, without the earlier parts, and the
-        last part is the rest.
+        """Return the boundaries after values: each part has the operations that its value needs, without the earlier
+        parts, and the last part has the rest.
 
         Raise ModelError: MIL430 for an unknown name, MIL446 and MIL452 for a value that cannot cross a boundary, MIL494
         for a value that parts nothing.

@@ -250,7 +250,7 @@ def float_texts(data: bytes, form: Format, decimal: bool = False) -> list[str]:
 def _hex_texts(data: bytes, form: Format) -> list[str]:
     """Return the texts of numbers as `hex_text` gives them: texts of `float.hex`, without zeros behind the last digit.
 
-    NaNs and subnormals of fp64, which that spells differently, are converted one by one.
+    NaNs and subnormals of fp64, which `float.hex` spells differently, are converted one by one.
     """
     values = struct.unpack(f"<{len(data) * 8 // form.bits}{_VALUES[form.bits]}", data)
     joined = " ".join(map(float.hex, values))

@@ -71,7 +71,7 @@ class Name(NamedTuple):
 
 
 class _Row:
-    """The phrases by these `names` directly in a phrase `of` some rules, or in lists `within` it."""
+    """Child phrases with these `names`: directly in a phrase of the rules `of`, or in lists `within` it."""
 
     def __init__(self, of: str | frozenset[str], names: str | frozenset[str], within: str = "") -> None:
         self.of, self.names, self.within = (

@@ -272,7 +272,7 @@ class RecordFile:
         self._file.close()
 
     def record(self, offset: int) -> Record:
-        """Return what is stored at an offset with room for a record."""
+        """Return the record at an offset that has room for one."""
         return Record(offset, *_RECORD.unpack(self._at(offset).ljust(ALIGNMENT, b"\0")))
 
     def _at(self, offset: int) -> bytes:

@@ -70,7 +70,7 @@ def _flexible(function: Function, described: Json, path: Path) -> Iterator[Findi
         if wanted is not None and expected and {*wanted.doubts} - {KEYS}:
             continue
         if shapes != expected and (name in known or found is not None):
-            says = f"says {_spelled(shapes)} of `{name}`" if shapes else f"has nothing of `{name}`"
+            says = f"states {_spelled(shapes)} for `{name}`" if shapes else f"states nothing for `{name}`"
             is_ = f"it is {_spelled(expected)}" if expected else "it has one shape"
             yield misfit(path, f"{ATTRIBUTE} {says}, but by {FILE_NAME} {is_}")
 

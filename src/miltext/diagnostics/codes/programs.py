@@ -331,25 +331,25 @@ WRONG_NUMBERS = code(
     "MIL881",
     "known fault: wrong numbers",
     WARNING,
-    "do what the message says, or ignore the code where it cannot apply",
+    "follow the message, or ignore the code where it cannot apply",
 )
 NOT_FINITE = code(
     "MIL882",
     "known fault: infinities or NaN",
     WARNING,
-    "do what the message says, or ignore the code where the numbers are small enough",
+    "follow the message, or ignore the code where the numbers are small enough",
 )
 STOPS_CORE_ML = code(
     "MIL883",
     "known fault: Core ML crashes or refuses the program",
     WARNING,
-    "do what the message says, or ignore the code if the model is not for these systems",
+    "follow the message, or ignore the code if the model is not for these systems",
 )
 CHANGED_BY_CONVERSION = code(
     "MIL884",
     "known fault: conversion changes the program, or fails",
     NOTE,
-    "do what the message says before coremltools converts the program again",
+    "follow the message before coremltools converts the program again",
 )
 
 # ---- placement on backends
@@ -365,7 +365,7 @@ NOT_ON_ENGINE = code(
     "MIL892",
     "operation that the Neural Engine does not take",
     WARNING,
-    "do what the message says, or ignore the code where the operation may run on the CPU",
+    "follow the message, or ignore the code where the operation may run on the CPU",
 )
 NOT_PAIRED = code(
     "MIL893",

@@ -89,7 +89,7 @@ def inverse(x: Array) -> Array:
 
 
 def drawn(name: str, x: Array, epsilon: float = 0) -> Array:
-    """Return a function of fp16 numbers plus epsilon, which are rounded to fp16 first, as fp16."""
+    """Return a function of fp16 numbers plus epsilon, as fp16; the sums are rounded to fp16 first."""
     curve, ordinary, (least, greatest) = CURVES[name]
     wide = x.astype(np.float64)
     if epsilon:

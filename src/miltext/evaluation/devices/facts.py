@@ -171,7 +171,7 @@ GAPS = (
     ),
     Unmeasured(
         (),
-        "the chips M1 to M3; an earlier paper says that M1 sums groups of four in fp16, and flushes subnormal numbers",
+        "the chips M1 to M3; in an earlier paper, M1 sums groups of four in fp16, and flushes subnormal numbers",
         "only the measured chips can be chosen",
     ),
     Unmeasured(
