@@ -160,7 +160,7 @@ def test_a_dry_run_shows_a_patch_and_writes_nothing(tree: Path, capsys: pytest.C
 
 
 @needs_no_home
-def test_published_files_name_their_source(tree: Path) -> None:
+def test_published_files_have_the_given_url(tree: Path) -> None:
     before = contents(tree)
     publish.main(["--home", f"{URL}.git/"], tree)
     after = contents(tree)

@@ -31,7 +31,7 @@ def found(*chosen: Advisory, name: str) -> list[str]:
     return [each.message for each in advise(chosen, program(name), None)]
 
 
-def test_there_are_enough_the_worst_first() -> None:
+def test_the_table_has_enough_rows_in_order_of_severity() -> None:
     assert len(ADVISORIES) >= 12
     assert len({each.name for each in ADVISORIES}) == len(ADVISORIES)
     codes = [each.code for each in ADVISORIES]

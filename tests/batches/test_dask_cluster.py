@@ -137,7 +137,7 @@ def test_a_worker_without_the_folder_has_no_results(zoo: Path) -> None:
     assert "gone: No such file or directory" in found.err
 
 
-def test_a_scheduler_that_is_not_there(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_scheduler(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from miltext.batches import dask_cluster
 
     monkeypatch.setattr(dask_cluster, "SECONDS", 1)

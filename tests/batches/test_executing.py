@@ -96,7 +96,7 @@ def test_several_killers_lose_no_others() -> None:
     assert len(found) == len(ITEMS)
 
 
-def test_an_item_of_a_process_that_others_ended_is_tried_again(tmp_path: Path) -> None:
+def test_an_item_of_an_ended_process_is_tried_again(tmp_path: Path) -> None:
     found = dict(results(partial(killing_once, tmp_path), ITEMS, own_workers(2, len(ITEMS))))
     assert found == {item: item * item for item in ITEMS}
     assert (tmp_path / "killed").exists()
@@ -170,11 +170,11 @@ def test_a_caller_that_stops_leaves_no_process() -> None:
 
 
 @pytest.mark.parametrize(("jobs", "items", "width"), [(1, 9, 1), (4, 3, 3), (2, 0, 1), (0, 10**6, cores())])
-def test_there_are_no_more_processes_than_items(jobs: int, items: int, width: int) -> None:
+def test_processes_are_not_more_than_items(jobs: int, items: int, width: int) -> None:
     assert width_of(jobs, items) == width
 
 
-def test_there_are_never_thousands_of_processes() -> None:
+def test_the_number_of_processes_has_a_limit() -> None:
     assert width_of(1000, 10**6) == max(MOST_ON_WINDOWS, cores() if sys.platform != "win32" else 0)
 
 

@@ -103,7 +103,7 @@ def test_faults_that_count_as_reported(
     assert told(mutant, Said("MIL000", words, words, "error", at_operation, at_argument)) == verdict
 
 
-def test_coremltools_ignores_only_parameters() -> None:
+def test_the_unchecked_parameters_of_coremltools_exist() -> None:
     parameters = {
         (name, parameter) for name in all_names() for version in versions(name) for parameter in version.parameters
     }

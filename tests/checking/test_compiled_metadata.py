@@ -62,7 +62,7 @@ def test_only_the_file_states_whether_a_model_is_updatable(stated: str) -> None:
 
 
 @pytest.mark.parametrize("stated", ["", "2", "01", "1\n", 1, True, None, {}, ["1"]], ids=repr)
-def test_it_reports_it_in_one_of_two_words(stated: Any) -> None:
+def test_a_truth_value_is_one_of_two_words(stated: Any) -> None:
     (told,) = said(unary("x", "y"), lambda model: model.update(isUpdatable=stated))
     assert told == f'states {json.dumps(stated)} for `isUpdatable`, which is not "0" or "1"'
     assert said(unary("x", "y"), lambda model: model.pop("isUpdatable")) == ["lacks `isUpdatable`"]

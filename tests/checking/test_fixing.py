@@ -150,7 +150,7 @@ def test_neighbours_are_fixed_one_after_the_other() -> None:
     assert mend("aab", rules("a", "b"), safe) == ("AAB", 3, [], 0)
 
 
-def test_overlapping_fixes_are_tried_again() -> None:
+def test_overlapping_fixes_are_checked_again() -> None:
     def found(text: str) -> list[Diagnostic]:
         return [at(0, 4, "wxyz"), at(2, 3, "C")] if text == "abcd" else []
 
@@ -190,7 +190,7 @@ def test_a_fix_does_not_break_parsing_for_fewer_reports() -> None:
     assert mend("aba", found, safe)[:2] == ("aba", 0)
 
 
-def test_text_that_cannot_even_be_checked_is_not_an_improvement() -> None:
+def test_a_text_that_cannot_be_checked_is_not_an_improvement() -> None:
     def found(text: str) -> list[Diagnostic]:
         if not text:
             raise MiltextError([Diagnostic("error", "MIL256", "the file is empty")])
@@ -235,7 +235,7 @@ def test_a_certain_fix_stays_where_a_guess_does_no_good() -> None:
     assert mend("ab", found, unsafe)[:2] == ("Ab", 1)
 
 
-def test_there_is_an_end_to_looking() -> None:
+def test_the_search_for_fixes_ends() -> None:
     found, checks = counted(lambda text: [at(2 * index, 2 * index + 1, "b") for index in range(1000)])
     mended = mend("a-" * 1000, found, safe)
     assert (mended.applied, mended.useless) == (0, None)
@@ -309,7 +309,7 @@ def test_suggestions_that_do_no_good_do_not_keep_many_others(count: int) -> None
         ("tensor<half, [2, 3]> v = my_own(q = x, r = x)", "tensor<fp16, [2, 3]> v = my_own(q = x, r = x);", "MIL501"),
     ],
 )
-def test_a_fix_that_brings_other_mistakes_to_light_is_applied(wrong: str, right: str, left: str) -> None:
+def test_a_fix_that_reveals_other_mistakes_is_applied(wrong: str, right: str, left: str) -> None:
     mended = mend(lines_of(wrong), check, safe)
     assert right in mended.text
     assert {each.code[: len(left)] for each in mended.diagnostics} == {left}

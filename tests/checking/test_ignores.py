@@ -92,12 +92,12 @@ PLACES = [("", "", "", ""), *(tuple(COMMENT if at == each else "" for at in rang
 
 
 @pytest.mark.parametrize("places", PLACES[1:])
-def test_a_comment_speaks_of_the_whole_of_an_operation(places: tuple[str, ...]) -> None:
+def test_a_comment_applies_to_a_whole_operation(places: tuple[str, ...]) -> None:
     assert told(text_of(BROKEN % PLACES[0])) == [("MIL501", 4)]
     assert told(text_of(BROKEN % places)) == []
 
 
-def test_a_comment_speaks_of_no_neighbour() -> None:
+def test_a_comment_does_not_apply_to_neighbours() -> None:
     lines = [OWN.replace("y =", f"{name} =") for name in "aby"]
     lines[1] += " // mil: ignore"
     assert told(text_of(*lines)) == [("MIL501", 4), ("MIL501", 6)]
@@ -105,7 +105,7 @@ def test_a_comment_speaks_of_no_neighbour() -> None:
     assert told(text_of(both)) == []
 
 
-def test_a_comment_at_head_of_a_block_speaks_of_head_alone() -> None:
+def test_a_comment_at_the_head_of_a_block_applies_to_the_head() -> None:
     text = text_of(OWN, "// mil: ignore[MIL6]").replace("x) {", "x) { // mil: ignore[MIL501]")
     assert sorted(told(text)) == [("MIL501", 4), ("MIL713", 3), ("MIL713", 5)]
 
@@ -256,7 +256,7 @@ def test_other_comments_are_left_alone(comment: str) -> None:
     assert told(text_of(f"{OWN} {comment}")) == [("MIL501", 4)]
 
 
-def test_a_comment_about_a_comment_is_not_taken_by_it() -> None:
+def test_a_comment_does_not_apply_to_comments() -> None:
     text = text_of(OWN.replace("my_own", "relu") + " // mil: ignore[MIL7] // mil: ignore[MIL603]")
     assert told(text) == [("MIL713", 4), ("MIL713", 4)]
 

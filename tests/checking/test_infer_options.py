@@ -132,7 +132,7 @@ def test_one_after_the_other_is_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_the_request_is_there(name: str) -> None:
+def test_the_request_is_present(name: str) -> None:
     made = miltext.parse(infer(TEXTS[name], *DRAFT_WORDS))
     for operation in _operations(made):
         assert "name" in operation.attributes or not operation.outputs

@@ -66,7 +66,7 @@ def test_a_size_that_is_too_large_is_reported_once_where_it_is(name: str, size: 
 
 
 @pytest.mark.parametrize("name", ["input", "input that is not used", "state"])
-def test_the_greatest_size_is_none(name: str) -> None:
+def test_the_greatest_size_is_not_too_large(name: str) -> None:
     assert [each.code for each in miltext.check(texts(name, FITTING)[0]) if each.severity == "error"] == []
 
 

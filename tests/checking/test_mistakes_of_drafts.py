@@ -150,13 +150,13 @@ def test_values_that_belong_together_are_reported_once(call: str, way: str) -> N
     assert not [each for each in miltext.check(text.replace(call, way)) if each.severity == "error"]
 
 
-def test_a_suggestion_is_not_a_list_of_values() -> None:
+def test_valid_lists_of_values_have_no_errors() -> None:
     for call in ("concat((x, z), 0)", "concat(x, 0, false)", "concat((x, z), a, false)", "concat(x, a, false)"):
         body = f"int32 a = const()[val = int32(0)]; y = {call};"
         assert errors(body, "tensor<fp16, [4]> x, tensor<fp16, [4]> z") == [], call
 
 
-def test_a_string_that_names_an_array_is_reported_to_be_one() -> None:
+def test_a_string_that_names_an_array_is_reported() -> None:
     [found] = suggested('y = linear(x, "w.npy");')
     assert found == ("MIL505", '$npy("w.npy")', '$npy("w.npy")')
     [found] = suggested('y = linear(x, "w.txt");')

@@ -224,7 +224,7 @@ def test_a_name_is_in_the_table_once_and_is_not_a_name_of_mil() -> None:
 
 
 @pytest.mark.parametrize("name", all_names())
-def test_an_operation_by_another_spelling_of_its_name_is_itself(name: str) -> None:
+def test_another_spelling_of_a_name_means_the_same_operation(name: str) -> None:
     camel = "".join(part.capitalize() for part in name.split("_"))
     for written in (name, camel, name.upper(), f"{name}_"):
         known = meant(written)

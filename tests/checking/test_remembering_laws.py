@@ -96,7 +96,7 @@ def test_checks_before_change_no_finding(mutation: str) -> None:
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=SEEDS)
-def test_a_right_operation_is_not_looked_at_again(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_valid_operation_is_not_checked_again(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[object] = []
     made = operations._CheckedCall.findings
 

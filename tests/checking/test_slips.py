@@ -856,7 +856,7 @@ def test_comments_between_do_not_matter(comment: str) -> None:
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\n", "\n\n\n", "\t"])
-def test_white_space_between_does_not_matter(end: str) -> None:
+def test_white_space_between_tokens_does_not_matter(end: str) -> None:
     text = AROUND.replace("ROW", f"{T} y{end}={end}x{end}+{end}x{end};".replace(", ", f",{end}"))
     [found] = mistakes(text)
     assert found.suggestion == "add(x = x, y = x)"

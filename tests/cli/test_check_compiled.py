@@ -143,7 +143,7 @@ def test_from_names_the_source_of_the_compiled_model(bundle: Path, made: Path, t
     assert said(made / "P.mlmodelc", "--from", made / "P.mlpackage") == []
 
 
-def test_from_has_to_be_something_that_is_compiled(bundle: Path, made: Path, tmp_path: Path) -> None:
+def test_from_must_name_a_model_that_can_be_compiled(bundle: Path, made: Path, tmp_path: Path) -> None:
     result = checked(bundle, "--from", made / "C.mlmodelc")
     assert (result.exit_code, "`miltext diff" in result.stderr) == (2, True)
     (tmp_path / "a.mil").write_text(miltext.to_text(unary("x", "y").mlProgram))
@@ -273,7 +273,7 @@ def test_odd_values_in_json_are_reported(changes: dict[str, Any], message: str, 
     assert max(map(len, result.stdout.splitlines())) < 400
 
 
-def test_keys_that_are_not_known_are_left_alone(bundle: Path) -> None:
+def test_unknown_keys_are_not_reported(bundle: Path) -> None:
     (model,) = json.loads((bundle / METADATA).read_bytes())
     (bundle / METADATA).write_text(json.dumps([{**model, "classLabels": ["a"], "new": {}}]), encoding="utf-8")
     assert said(bundle) == []
@@ -447,9 +447,7 @@ LACKING: dict[str, tuple[Callable[[Path], object], list[str]]] = {
 
 
 @pytest.mark.parametrize(("change", "told"), LACKING.values(), ids=LACKING)
-def test_models_that_are_not_there_are_reported_alone(
-    change: Callable[[Path], object], told: list[str], pipeline: Path
-) -> None:
+def test_missing_models_are_reported_alone(change: Callable[[Path], object], told: list[str], pipeline: Path) -> None:
     change(pipeline)
     assert said(pipeline) == told
     assert checked(pipeline).exit_code == 1

@@ -348,7 +348,7 @@ def test_infer_fills_in_a_draft_and_keeps_its_comments(files: Path) -> None:
     assert run("check", "whole.mil", cwd=files)[0] == 0
 
 
-def test_infer_refuses_an_unreportable_draft_and_writes_nothing(files: Path) -> None:
+def test_infer_refuses_an_unknown_operation_and_writes_nothing(files: Path) -> None:
     (files / "draft.mil").write_text(DRAFT.replace("reduce_sum", "my_own"))
     status, out, err = run("infer", "draft.mil", "-o", "whole.mil", cwd=files)
     assert (status, out) == (1, "")
@@ -452,7 +452,7 @@ def test_infer_refuses_an_unknown_word_in_the_head(files: Path) -> None:
 
 
 @pytest.mark.parametrize(("words", "said"), [(("none.mil",), "none.mil"), (("draft.mil", "again.mil"), "unexpected")])
-def test_infer_takes_one_draft_that_is_there(words: tuple[str, ...], said: str, files: Path) -> None:
+def test_infer_takes_one_existing_draft(words: tuple[str, ...], said: str, files: Path) -> None:
     status, out, err = run("infer", *words, cwd=files)
     assert (status, out) == (2, "")
     assert said in err

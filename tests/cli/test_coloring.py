@@ -40,7 +40,7 @@ def test_each_word_has_the_colour_of_its_kind() -> None:
     assert found[MIL["Comment"]] == "// as it is"
 
 
-def test_there_are_texts() -> None:
+def test_texts_exist() -> None:
     assert len(TEXTS) > 40
 
 

@@ -103,7 +103,7 @@ def test_quiet_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
             assert Progress("reading")._shown is shown
 
 
-def test_check_reports_the_requested_findings(files: Path) -> None:
+def test_a_quiet_check_still_reports_findings(files: Path) -> None:
     for words in (("check", "doubtful.mil"), ("check", "--fix", "-")):
         given = DOUBTFUL.encode() if "-" in words else None
         done = run(*words, "-q", input=given, cwd=files)
@@ -206,7 +206,7 @@ def test_fmt_and_check_need_no_dash_with_it(files: Path) -> None:
         ("diff good.mil bad.mil", "give `-` in place of good.mil"),
     ],
 )
-def test_it_names_no_file(words: str, said: str, files: Path) -> None:
+def test_standard_input_names_no_file(words: str, said: str, files: Path) -> None:
     verb, *names = words.split()
     done = run(verb, *names, "--stdin-filename", "a.mil", cwd=files, input=b"")
     assert (done.returncode, said in done.stderr.decode()) == (2, True)

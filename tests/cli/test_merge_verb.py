@@ -115,7 +115,7 @@ def test_texts_and_models_are_not_merged_with_one_another(files: Files) -> None:
     assert b"merge three texts or three models: X.mlpackage is a model" in done.stderr
 
 
-def test_git_is_informed_of_files_that_it_must_merge(files: Files) -> None:
+def test_the_exit_status_leaves_files_to_git(files: Files) -> None:
     done = run("mergedriver", "base.mil", "broken.mil", "theirs.mil", "7", "m.mil", cwd=files.folder)
     assert done.returncode == 2
     assert (files.folder / "broken.mil").read_text() == "program("

@@ -97,6 +97,6 @@ def test_color_is_only_for_terminals_or_if_it_is_requested() -> None:
     assert "\x1b" not in run("--color", "never", "ops", "conv")[1]
 
 
-def test_it_starts_without_slow_imports() -> None:
+def test_the_verb_starts_without_slow_imports() -> None:
     assert slow_imports("ops", "conv") == []
     assert slow_imports("ops", "--json") == []

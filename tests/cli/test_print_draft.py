@@ -91,7 +91,7 @@ def test_dropping_names_is_for_drafts() -> None:
     assert (result.exit_code, "add --draft" in result.stderr) == (2, True)
 
 
-def test_from_standard_input_to_a_file(tmp_path: Path) -> None:
+def test_a_draft_from_standard_input_to_a_file(tmp_path: Path) -> None:
     text = miltext.to_text(miltext.load(EXAMPLE).program)
     done("print", "--draft", "-o", tmp_path / "draft.mil", given=text.encode())
     assert (tmp_path / "draft.mil").read_text(encoding="utf-8") == done("print", EXAMPLE, "--draft")

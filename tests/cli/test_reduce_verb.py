@@ -139,7 +139,7 @@ def test_the_output_of_the_command_is_shown_on_request(model: Path, tmp_path: Pa
     assert "= exp(x = b)" in result.stderr
 
 
-def test_an_output_that_is_there_is_refused_before_any_test(model: Path, tmp_path: Path) -> None:
+def test_an_existing_output_is_refused_before_any_test(model: Path, tmp_path: Path) -> None:
     out = tmp_path / "small.mil"
     out.write_text("mine", encoding="utf-8")
     ran = f"touch {tmp_path}/ran"

@@ -99,7 +99,7 @@ def test_a_change_of_a_file_read_for_a_text_is_noticed(change: str, folder: Path
 
 
 @pytest.mark.parametrize("change", NO_CHANGES)
-def test_another_change_is_not(change: str, folder: Path) -> None:
+def test_other_changes_are_not_noticed(change: str, folder: Path) -> None:
     made = watched(folder)
     NO_CHANGES[change](folder)
     assert not made.changed()

@@ -90,7 +90,7 @@ def test_the_loss_is_reported(package: Path, tmp_path: Path) -> None:
     assert {change.name: change.loss.absolute for change in made.changes}["b"] == 0
 
 
-def test_there_and_back(package: Path, tmp_path: Path) -> None:
+def test_conversion_to_fp16_and_back(package: Path, tmp_path: Path) -> None:
     half, single, again = (tmp_path / f"{name}.mlpackage" for name in ("half", "single", "again"))
     miltext.convert_weights(package, "fp16", half)
     made = miltext.convert_weights(half, "fp32", single)

@@ -413,7 +413,7 @@ def test_a_second_conversion_changes_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_there_and_back_is_exact_the_second_time(name: str) -> None:
+def test_a_second_conversion_and_back_is_exact(name: str) -> None:
     body, returns, inputs, _ = CASES[name]
     half = convert(draft(body, returns, inputs or "tensor<fp32, [2, 3]> x"), "fp16")
     again = convert(convert(half.after, "fp32").after, "fp16")

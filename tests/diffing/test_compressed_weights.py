@@ -181,7 +181,7 @@ ROWS = f"{SHIFTED}offset = tensor<int8, [2, 1]>([[1], [1]]), scale = tensor<fp16
         ("sparse fp16", program("sparse fp16"), program("sparse fp16", "ios16")),
     ],
 )
-def test_the_same_form_that_is_held_otherwise_is_one_line(form: str, old: Program, new: Program) -> None:
+def test_the_same_form_in_another_storage_is_one_line(form: str, old: Program, new: Program) -> None:
     difference = miltext.diff(old, new)
     (change,) = difference.weights.changed
     assert (change.old_form, change.new_form) == (form, form)

@@ -30,7 +30,7 @@ def told(old: Program, new: Program) -> list[str]:
     return [line.removeprefix("    ") for line in lines[lines.index("func main") + 1 :]]
 
 
-def test_at_the_operation_that_uses_it() -> None:
+def test_a_change_is_at_the_operation_that_uses_the_constant() -> None:
     old, new = [program(AXIS.format(axis), softmax("y")) for axis in (0, 1)]
     assert told(old, new) == ["~ y: softmax", "    axis: 0 -> 1"]
 
@@ -88,7 +88,7 @@ def test_a_literal_in_a_list() -> None:
         (7, ", also axis of v1, axis of v2, axis of v3 and 3 more"),
     ],
 )
-def test_at_the_first_of_several_with_the_others(count: int, also: str) -> None:
+def test_a_change_is_at_the_first_of_several_users(count: int, also: str) -> None:
     def chain(axis: int) -> Program:
         steps = [softmax(f"v{index}", x=f"v{index - 1}" if index else "x") for index in range(count)]
         return program(AXIS.format(axis), *steps, given=f"v{count - 1}")
@@ -135,7 +135,7 @@ def test_a_constant_used_in_an_inner_block_is_separate() -> None:
     assert told(branch(1), branch(2)) == ["~ k: const, x of is_less", "    val: 1 -> 2"]
 
 
-def test_an_operation_that_is_new_is_reported_itself() -> None:
+def test_a_new_operation_is_reported_itself() -> None:
     old = program(AXIS.format(0), softmax("y", "int32(0)"))
     new = program(AXIS.format(1), softmax("a"), softmax("y", "int32(0)", x="a"))
     lines = told(old, new)

@@ -52,7 +52,7 @@ def test_reports_the_differences_that_a_person_would(case: str, matches_golden: 
 
 
 @pytest.mark.parametrize("case", CASES, indirect=True)
-def test_the_other_way_round_is_reported_the_other_way_round(case: str) -> None:
+def test_the_reverse_comparison_reports_the_reverse(case: str) -> None:
     there, back = miltext.diff("a.mil", "b.mil"), miltext.diff("b.mil", "a.mil")
     assert there.same is back.same
     assert counts(there) == counts(back, "removed", "added")

@@ -159,7 +159,7 @@ def put(listed: Any, items: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("name", TOLD)
-def test_it_is_reported_in_words(name: str, tmp_path: Path) -> None:
+def test_a_changed_field_is_reported_in_words(name: str, tmp_path: Path) -> None:
     base = binary("x", "b", "y")
     change, line = TOLD[name]
     other = deepcopy(base)

@@ -199,7 +199,7 @@ def odd(request: pytest.FixtureRequest) -> miltext.Difference:
     return replace(miltext.diff(*map(miltext.parse, texts)), old=said, notes=(f"x: {said}",))
 
 
-def test_nothing_of_a_name_is_markup(odd: miltext.Difference) -> None:
+def test_names_are_never_markup(odd: miltext.Difference) -> None:
     html = odd.to_html()
     page = Page(html)
     assert html.count("<script>") == 1

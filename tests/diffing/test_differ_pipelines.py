@@ -211,7 +211,7 @@ def test_a_pipeline_and_a_program_are_of_two_types(tmp_path: Path) -> None:
         assert (result.exit_code, f"~ type: {types}\n" in result.output) == (1, True)
 
 
-def test_weights_that_are_not_there_leave_it_open(tmp_path: Path) -> None:
+def test_missing_weights_leave_the_result_undecided(tmp_path: Path) -> None:
     weight_file(tmp_path)
     (tmp_path / "P.mlmodel").write_bytes(piped(of_text(blob())).SerializeToString())
     (tmp_path / "Q.mlmodel").write_bytes(piped(of_text(blob())).SerializeToString())

@@ -168,7 +168,7 @@ def test_a_text_is_parsed_once_and_never_recovered(folder: Path, monkeypatch: py
 # ---- odd neighbours
 
 
-def test_an_output_that_is_there_is_kept_and_nothing_is_inferred(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_existing_output_is_kept_and_nothing_is_inferred(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written(HALVED)
     assert run("build", "draft.mil", "-o", "Out.mlpackage").exit_code == 0
     monkeypatch.setattr("miltext.drafting.draft.Draft", None)
@@ -248,7 +248,7 @@ def test_sources_that_are_not_texts(data: bytes, status: int, code: str, folder:
     assert [path.name for path in folder.iterdir()] == ["draft.mil"]
 
 
-def test_a_draft_that_is_not_there_or_cannot_be_read(folder: Path) -> None:
+def test_a_missing_or_unreadable_draft(folder: Path) -> None:
     Path("folder.mil").mkdir()
     for name in ("absent.mil", "folder.mil"):
         result = run("build", name, "-o", "Out.mlpackage")

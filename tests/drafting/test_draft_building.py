@@ -47,7 +47,7 @@ def test_the_draft_of_the_readme_is_built(folder: Path) -> None:
 # ---- what is wrong
 
 
-def test_there_are_goldens() -> None:
+def test_goldens_exist() -> None:
     assert {"ten_mistakes", "warnings", "missing_array", "undescribed_output"} <= {case.stem for case in CASES}
 
 

@@ -184,7 +184,7 @@ def test_a_text_without_findings_is_read_once(tmp_path: Path, monkeypatch: pytes
 UNKNOWN_IN_DRAFT = BASE.replace("relu", "my_own").replace("tensor<fp16, [1, 4]> y", "y")
 
 
-def test_an_operation_that_is_not_known_refuses_a_draft_too(tmp_path: Path) -> None:
+def test_a_draft_with_an_unknown_operation_is_refused_too(tmp_path: Path) -> None:
     out = tmp_path / "New.mlpackage"
     with pytest.raises(ParseError, match="my_own") as refused:
         built(UNKNOWN_IN_DRAFT, out)
@@ -295,7 +295,7 @@ def test_one_edit_of_an_odd_model_is_possible_and_not_silent(edit: tuple[str, ..
 
 
 @pytest.mark.parametrize("verb", [("build",), ("rename", "x", "image"), ("expose", "h")])
-def test_a_text_by_itself_answers_for_all(verb: tuple[str, ...], tmp_path: Path) -> None:
+def test_errors_of_a_text_alone_are_refused(verb: tuple[str, ...], tmp_path: Path) -> None:
     path, out = tmp_path / "m.mil", tmp_path / "New.mlpackage"
     path.write_text(DANGLING)
     refused = run(verb[0], path, *verb[1:], "-o", out)
@@ -337,7 +337,7 @@ def test_an_error_made_in_memory_refuses(tmp_path: Path) -> None:
         model.save(tmp_path / "New.mlpackage", force=True)
 
 
-def test_an_error_in_memory_that_was_there_before_is_a_warning(tmp_path: Path) -> None:
+def test_an_earlier_error_in_memory_is_a_warning(tmp_path: Path) -> None:
     model = miltext.load(package(tmp_path, DANGLING))
     block = model.program.functions["main"].block_specializations["CoreML8"]
     block.operations[0].type = "sigmoid"

@@ -91,7 +91,7 @@ PLAIN = """program(1.3)
 """
 
 
-def test_a_text_with_the_words_of_a_dump_elsewhere_is_none() -> None:
+def test_a_text_with_words_of_a_dump_elsewhere_is_not_a_dump() -> None:
     assert not is_dump(PLAIN)
     assert miltext.parse(PLAIN).functions
 

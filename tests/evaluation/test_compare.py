@@ -45,7 +45,7 @@ def refused(*arguments: Any, **options: Any) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("compute", ["float32", "native"])
-def test_a_model_is_itself(compute: str) -> None:
+def test_a_model_equals_itself(compute: str) -> None:
     comparison = compare(EXAMPLE, EXAMPLE, compute=compute)
     assert (comparison.ok, comparison.first, comparison.steepest, comparison.notes) == (True, None, None, ())
     assert {*levels(comparison).values()} == {INF}

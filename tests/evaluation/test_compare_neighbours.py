@@ -68,7 +68,7 @@ def test_probabilities_that_are_not_numbers(probabilities: dict[str, Any]) -> No
 
 
 @pytest.mark.skipif(np.__version__.startswith("1.23."), reason="numpy 1.23 makes an array of objects")
-def test_arrays_that_are_none_are_refused() -> None:
+def test_invalid_arrays_are_refused() -> None:
     with pytest.raises(MiltextError) as caught:
         compare(ROOT, None, GIVEN, against={"y": [[1], [1, 2]]})
     assert caught.value.diagnostics[0].code == "MIL844"
@@ -107,7 +107,7 @@ def test_thresholds_at_the_ends(min_snr: float) -> None:
     assert compare(ROOT, program("y = sin(x = x);"), GIVEN, min_snr=min_snr).ok is (min_snr == -INF)
 
 
-def test_most_is_not_lost_at_a_number() -> None:
+def test_a_number_is_not_the_place_of_the_most_loss() -> None:
     body = "k = const()[val = fp32({})]; h = mul(x = x, y = k); y = exp(x = h);"
     comparison = compare(program(body.format("1.0")), program(body.format("1.00001")))
     assert comparison.steepest is not None
@@ -116,7 +116,7 @@ def test_most_is_not_lost_at_a_number() -> None:
     assert "most is lost at `h` (mul)" in comparison.to_text()
 
 
-def test_most_is_not_lost_at_an_index() -> None:
+def test_an_index_is_not_the_place_of_the_most_loss() -> None:
     body = "i = add(x = {}, y = j); y = gather(x = x, indices = i, axis = 1);"
     inputs = "tensor<fp32, [2, 3]> x, tensor<int32, [1]> j"
     given = {"x": np.array([[1, 1.00001, 2]] * 2, np.float32), "j": np.zeros(1, np.int32)}

@@ -74,7 +74,7 @@ def test_an_inner_loss_is_not_a_finding_if_outputs_hold(kind: str, ways: tuple[s
 
 
 @pytest.mark.parametrize("kind", LOSING)
-def test_it_is_found_where_an_output_falls_for_it(kind: str) -> None:
+def test_a_loss_is_found_where_an_output_falls(kind: str) -> None:
     name, body = LOSING[kind]
     comparison = held(body, "fp32", "fp16", outputs=f"y, {name}")
     assert not comparison.ok
@@ -85,7 +85,7 @@ def test_it_is_found_where_an_output_falls_for_it(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", LOSING)
-def test_it_leads_to_where_another_output_falls(kind: str) -> None:
+def test_a_loss_leads_to_another_falling_output(kind: str) -> None:
     """Where an output falls, all that fell inside is told."""
     _, body = LOSING[kind]
     more = f"{body} z = sin(x = y);"
@@ -135,7 +135,7 @@ def test_inner_changes_of_an_edit_are_reported_in_one_precision(dtype: str) -> N
     assert [(each.value.name, each.reaches_output) for each in comparison.origins] == [("s", False)]
 
 
-def test_a_threshold_of_ones_own_changes_nothing_of_that() -> None:
+def test_a_given_threshold_changes_no_origin() -> None:
     _, body = LOSING["a comparison"]
     comparison = held(body, "fp32", "fp16", min_snr=55)
     assert (comparison.ok, comparison.origins) == (True, ())

@@ -77,7 +77,7 @@ def test_signs(dtype: Any, compute: str) -> None:
     np.testing.assert_array_equal(applied("sign(x)", {"x": x}, compute=compute)[0], [np.nan, 1, -1, 0, 0, 1, -1])
 
 
-def test_of_two_whole_numbers_the_even_one_is_nearest() -> None:
+def test_halves_are_rounded_to_the_even_number() -> None:
     x = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 0.49999997], np.float32)
     assert applied("round(x)", {"x": x})[0].tolist() == [-2, -2, -0.0, 0, 2, 2, 0]
 

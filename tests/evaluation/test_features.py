@@ -83,7 +83,7 @@ def test_the_description_allows_the_size(
         evaluator.run({"x": np.ones((1, 2, 5, 3))})  # which the program does not
 
 
-def test_of_many_shapes_a_message_lists_the_first(tmp_path: Path) -> None:
+def test_a_message_lists_the_first_of_many_shapes(tmp_path: Path) -> None:
     model, entry = described(tmp_path)
     for size in range(1, 100):
         entry.type.multiArrayType.enumeratedShapes.shapes.add(shape=[1, size, 4, size])

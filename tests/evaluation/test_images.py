@@ -336,7 +336,7 @@ def test_whole_coordinates_count_pixels(kind: npt.DTypeLike) -> None:
 
 
 @pytest.mark.parametrize("sampling", ["bilinear", "nearest"])
-def test_outside_there_is_the_padding_and_at_no_place_nothing(sampling: str) -> None:
+def test_samples_outside_an_image_are_the_padding(sampling: str) -> None:
     x = counted((1, 1, 2, 2), np.float32)
     far = [[-1, 0], [0, 2], [np.inf, 0], [-np.inf, 1e30], [np.nan, 0], [1, np.nan]]
     call = sampled("x", (sampling, "constant", 7.5, "unnormalized", True))
@@ -513,7 +513,7 @@ def test_no_boxes_cut_nothing_out() -> None:
 
 
 @pytest.mark.parametrize("index", [-1, 2, 70])
-def test_a_picture_that_is_not_there_is_reported(index: int) -> None:
+def test_a_missing_picture_is_reported(index: int) -> None:
     inputs = {"x": picture(2, 1, 3, 3), "boxes": np.zeros((1, 4), np.float32), "at": np.array([index], np.int32)}
     with pytest.raises(OperationFailure, match=f"`box_indices` names picture {index}, and `x` has 2"):
         applied("crop_resize(x, boxes, at)", inputs)

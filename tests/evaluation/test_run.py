@@ -117,7 +117,7 @@ LOOP = """program(1.3)
 
 
 @pytest.mark.parametrize(("x", "names"), [(1, {"more", "twice"}), (200, {"more"})])
-def test_of_a_value_in_a_loop_the_last_is_kept(x: int, names: set[str]) -> None:
+def test_the_last_result_of_a_value_in_a_loop_is_kept(x: int, names: set[str]) -> None:
     """Of a block that was not done, no value is."""
     outputs = run(LOOP, {"x": x}, values="all")
     assert outputs.keys() == {"y", "limit", *names}
@@ -273,7 +273,7 @@ def test_two_runs_step_by_step_do_not_meet() -> None:
     np.testing.assert_array_equal(last, [np.maximum(X, 0), np.maximum(-X, 0)])
 
 
-def test_how_numbers_are_computed_is_one_of_four_words() -> None:
+def test_the_arithmetic_is_one_of_four_words() -> None:
     with pytest.raises(ValueError, match="compute is one of float32, native, ane, cpu, not 'fp16'"):
         run(DRAFT, {"x": X}, compute="fp16")
 

@@ -372,7 +372,7 @@ def test_a_model_of_a_pipeline_becomes_a_model_of_its_own(tmp_path: Path) -> Non
     assert "error[MIL430]" in refused(whole, "first", tmp_path / "N.mlpackage", model=1)
 
 
-def test_blocks_that_lack_values_are_left_out_and_reported_of(tmp_path: Path) -> None:
+def test_blocks_that_lack_values_are_left_out_and_reported(tmp_path: Path) -> None:
     whole = Program(version=1)
     for opset, body in {"CoreML8": "a = relu(x); y = exp(a);", "CoreML7": "y = exp(x);"}.items():
         one = miltext.parse(miltext.infer_draft(draft(body, "y"))).functions["main"]
@@ -397,7 +397,7 @@ def test_blocks_that_lack_values_are_left_out_and_reported_of(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("ending", ["mlpackage", "mlmodel", "mlmodelc"])
-def test_a_part_of_any_kind_of_model_is_one_of_any_kind(ending: str, tmp_path: Path) -> None:
+def test_a_part_of_any_kind_of_model_may_have_any_kind(ending: str, tmp_path: Path) -> None:
     whole = tmp_path / f"Whole.{ending}"
     text = miltext.infer_draft(draft("a = relu(x); b = exp(a); c = tanh(b);", "c"))
     miltext.build(read_model(text.encode(), "w.mil"), whole)

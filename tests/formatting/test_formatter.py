@@ -242,7 +242,7 @@ def respaced(text: str, rng: random.Random) -> str:
 
 
 @samples
-def test_white_space_and_order_are_settled(sample: str) -> None:
+def test_white_space_and_order_are_canonical(sample: str) -> None:
     for seed in range(20):
         assert format_text(respaced(sample, random.Random(seed))) == sample
     assert format_text(" ".join(reversed_order(parse_tree(sample).root)) + "\n") == sample

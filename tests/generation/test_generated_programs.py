@@ -99,7 +99,7 @@ def test_states_are_of_fp16_as_core_ml_takes_no_others(seed: int) -> None:
 # ---- what is asked for
 
 
-def test_a_seed_is_one_program_for_good() -> None:
+def test_a_seed_always_makes_the_same_program() -> None:
     """The same bytes on every system: a new way to generate makes others, and a new line in CHANGELOG.md."""
     wire = generate(7, Options()).SerializeToString(deterministic=True)
     assert wire == generate(7).SerializeToString(deterministic=True)

@@ -57,7 +57,7 @@ def test_an_output_is_bound_to_the_later_input_of_its_name(tmp_path: Path) -> No
     assert 'h_1")' in miltext.to_text(out), "the attribute `name` follows the name"
 
 
-def test_in_the_other_order_the_outputs_stay(tmp_path: Path) -> None:
+def test_the_reverse_order_keeps_the_outputs(tmp_path: Path) -> None:
     made, _ = linked(tmp_path, {"d": DECODER, "e": ENCODER})
     assert made.outputs == ["z", "e_y"], "`y` is an input of the first"
     assert [each.new for each in made.renamed if not each.is_inner] == ["e_y"]

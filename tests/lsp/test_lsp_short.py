@@ -98,7 +98,7 @@ def test_hovering_reports_no_parameter_of_a_statement() -> None:
     assert said.startswith("```\nreduce_mean<ios15>(")
 
 
-def test_hovering_reports_nothing_of_parameter_that_is_not_there() -> None:
+def test_hovering_reports_nothing_about_a_missing_parameter() -> None:
     view = view_of(FEED_FORWARD.replace("silu(conv", "silu(x, up, conv").replace("relu(gate)", "odd(gate)"))
     assert "required" not in hovered(view, "up, conv")
     assert hovered(view, "odd(").endswith("Unknown operation `odd`.")

@@ -59,7 +59,7 @@ def test_a_window_of_the_client_shows_the_command_to_install(code: str) -> None:
         b"a\n" * 9,
     ],
 )
-def test_who_is_not_a_client_is_reported_on_standard_error(sent: bytes) -> None:
+def test_without_a_client_the_error_is_on_standard_error(sent: bytes) -> None:
     assert ended(HIDDEN, sent).stdout == b""
 
 

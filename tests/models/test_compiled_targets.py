@@ -18,7 +18,7 @@ from miltext.diagnostics import ModelError
 EXAMPLE = Path(__file__).parents[2] / "examples" / "Classifier.mlpackage"
 
 
-def test_it_is_replaced_only_with_force_and_onto_itself(tmp_path: Path) -> None:
+def test_a_target_is_replaced_only_with_force_or_by_itself(tmp_path: Path) -> None:
     bundle = written(unary("x", "y"), tmp_path)
     before = contents(bundle)
     with pytest.raises(FileExistsError, match="it already exists"):

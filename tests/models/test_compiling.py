@@ -207,7 +207,7 @@ PACKAGES = [
 
 
 @pytest.mark.parametrize(("family", "name"), PACKAGES)
-def test_there_and_back(family: str, name: str, tmp_path: Path) -> None:
+def test_compiling_and_building_back(family: str, name: str, tmp_path: Path) -> None:
     pytest.importorskip("coremltools")
     package = real_packages.package(name) if family == "package" else kinds.kind(name)
     bundle, back = tmp_path / "C.mlmodelc", tmp_path / "Back.mlpackage"

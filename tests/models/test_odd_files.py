@@ -66,7 +66,7 @@ def test_the_net_turns_every_failure_into_the_files_error() -> None:
         assert raised.value.__cause__ is failure
 
 
-def test_stated_errors_and_successes_pass_the_net() -> None:
+def test_stated_errors_and_interrupts_pass_the_net() -> None:
     said = refusal("MIL252", "a pointer", "it")
     with pytest.raises(ModelError) as raised, refusing(lambda _: refusal("MIL258", "less", "it")):
         raise said

@@ -84,7 +84,7 @@ def test_one_of_another_name_is_listed(building: Building) -> None:
     assert building.warnings == []
 
 
-def test_where_none_can_be_listed_it_is_refused(building: Building) -> None:
+def test_another_name_needs_a_list_of_functions(building: Building) -> None:
     with pytest.raises(miltext.ParseError, match=r"MIL265.*no function `main`, but `other`"):
         building(text("other", "ios17"))
     assert listed(building(text("other", "ios17"), check=False)) == ([], "", 1)

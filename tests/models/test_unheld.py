@@ -73,7 +73,7 @@ AROUND = [way for way in WAYS if way[0] is None or (way[0].name != "description"
 DESCRIBED = [way for way in WAYS if way[0] is not None and way[0].name == "description"]
 
 
-def test_the_ways_reach_their_targets() -> None:
+def test_the_ways_cover_the_schema() -> None:
     names = {*map(named, WAYS)}
     assert {"isUpdatable", "unknown", "description.metadata.userDefined", "pipeline.models.isUpdatable"} <= names
     assert "description.input.type.multiArrayType.shapeRange.sizeRanges.unknown" in names

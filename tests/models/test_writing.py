@@ -94,7 +94,7 @@ def racer(number: int, folder: Path, make: Make, gate: Any, won: Any) -> None:
 @pytest.mark.usefixtures("ways")
 @posix
 @pytest.mark.parametrize("make", [a_file, a_folder])
-def test_of_four_that_race_exactly_one_succeeds(make: Make, tmp_path: Path) -> None:
+def test_exactly_one_of_four_racing_writes_succeeds(make: Make, tmp_path: Path) -> None:
     fork = multiprocessing.get_context("fork")
     gate, won = fork.Barrier(4), fork.Array("i", 100)
     racers = [fork.Process(target=racer, args=(number, tmp_path, make, gate, won)) for number in range(4)]
@@ -110,7 +110,7 @@ def test_of_four_that_race_exactly_one_succeeds(make: Make, tmp_path: Path) -> N
 
 
 @pytest.mark.any_version
-def test_of_four_commands_that_race_exactly_one_succeeds(tmp_path: Path) -> None:
+def test_exactly_one_of_four_racing_commands_succeeds(tmp_path: Path) -> None:
     for name in ("out.mlpackage", "out.mlmodel"):
         words = [sys.executable, "-m", "miltext", "build", str(EXAMPLE), "-o", str(tmp_path / name)]
         racing = [subprocess.Popen(words, stderr=subprocess.PIPE) for _ in range(4)]
@@ -236,7 +236,7 @@ def test_remains_of_a_killed_build_are_removed_by_the_next(tmp_path: Path) -> No
     assert [path.name for path in tmp_path.iterdir()] == ["other.mil"]
 
 
-def test_an_unfinished_file_is_not_read_as_a_model(tmp_path: Path) -> None:
+def test_an_unfinished_file_does_not_look_like_a_model(tmp_path: Path) -> None:
     with Staging(replace=False) as staging:
         for ending in ("mil", "mlmodel", "npy"):
             staging.place(tmp_path / f"out.{ending}").write_text("half")

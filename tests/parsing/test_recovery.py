@@ -173,7 +173,7 @@ def test_nothing_is_reported_to_come_after_a_missing_part() -> None:
     assert all("``" not in found.message for found in miltext.check(text))
 
 
-def test_of_two_functions_of_one_name_the_first_is_checked() -> None:
+def test_the_first_of_two_functions_of_one_name_is_checked() -> None:
     assert told(changed(("func other", "func main"), ("cos(x = a)", "cos(x = q)"))) == ["12 MIL604", "16 MIL103"]
     text = changed(
         ("func other<ios17>(tensor", "func main<ios18>(bool q, tensor"), ("e = cos(x = a)", "x = cos(x = a)")
@@ -193,7 +193,7 @@ DUPLICATES = {
 
 
 @pytest.mark.parametrize(("opsets", "kept", "word"), DUPLICATES.values(), ids=DUPLICATES)
-def test_of_two_blocks_of_one_opset_the_first_is_read(opsets: list[str], kept: list[str], word: str) -> None:
+def test_the_first_of_two_blocks_of_one_opset_is_read(opsets: list[str], kept: list[str], word: str) -> None:
     blocks = "".join(f"\n{BLOCK.replace('OPSET', each)}" for each in opsets)
     text = changed(("(y);\n    func", f"(y){blocks};\n    func"), ("cos(x = a)", "cos(x = nowhere)"))
     read = recover(text)
@@ -465,7 +465,7 @@ def most_memory(text: str, *, keep: bool) -> float:
 
 
 @pytest.mark.any_version
-def test_the_trees_of_a_draft_are_not_there_at_once() -> None:
+def test_trees_of_a_draft_are_not_in_memory_at_once() -> None:
     text = short_draft(300)
     assert most_memory(text, keep=False) < 430
     assert most_memory(text, keep=False) < 0.85 * most_memory(text, keep=True)

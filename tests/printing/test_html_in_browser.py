@@ -74,7 +74,7 @@ def test_values_blocks_and_the_search(show: Show) -> None:
     assert shown.locator("main details[open]").count() == 3
 
 
-def test_blocks_folded_by_hand_name_their_contents(show: Show) -> None:
+def test_the_fold_button_follows_blocks_folded_by_hand(show: Show) -> None:
     shown = show(TEXT)
     for is_open, says in ((False, "Unfold all"), (True, "Fold all")):
         shown.evaluate(

@@ -210,7 +210,7 @@ def test_the_description_of_a_kept_input_stays(tmp_path: Path) -> None:
     assert not made.description.HasField("metadata")
 
 
-def test_the_operation_of_labels_stays_with_its_arguments(tmp_path: Path) -> None:
+def test_a_classifier_keeps_its_predicted_feature(tmp_path: Path) -> None:
     made = saved(reduce(EXAMPLE, has("classify")), tmp_path / "Small.mlpackage")
     assert made.description is not None
     assert made.description.predictedFeatureName == "classLabel"

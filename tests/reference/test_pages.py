@@ -149,7 +149,7 @@ def test_a_list_fits_and_names_each_operation_once() -> None:
     assert list(listing([])) == []
 
 
-def test_outdated_parts_are_marked() -> None:
+def test_headings_are_marked() -> None:
     assert next(iter(page(entries()["conv"], mark=lambda word: f"<{word}>"))) == "<conv>"
     assert list(listing([entries()["conv"]], mark=lambda word: f"<{word}>"))[:2] == [
         "<convolution>",

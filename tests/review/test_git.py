@@ -242,7 +242,7 @@ def test_facts_that_change_with_each_export_are_not_shown() -> None:
     assert "0x" not in text  # numbers are decimals
 
 
-def test_where_a_file_is_changes_nothing(tmp_path: Path) -> None:
+def test_the_place_of_a_file_changes_nothing(tmp_path: Path) -> None:
     path = EXAMPLE / "Data" / "com.apple.CoreML" / "model.mlmodel"
     alone = tmp_path / "AbC_model.mlmodel"
     alone.write_bytes(path.read_bytes())

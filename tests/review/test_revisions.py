@@ -620,7 +620,7 @@ def test_names_of_all_kinds(repository: Path) -> None:
         assert "operation: add -> sub" in diff(repository, "one", "--", name)
 
 
-def test_in_a_repository_without_commits(repository: Path) -> None:
+def test_a_repository_without_commits(repository: Path) -> None:
     write_text(repository / "m.mil", ALONE)
     assert ended(repository, "HEAD").stderr.startswith(b"error[MIL845]: `HEAD` is not a revision")
 

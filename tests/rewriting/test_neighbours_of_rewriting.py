@@ -158,7 +158,7 @@ def test_the_only_program_of_a_pipeline_needs_no_name(tmp_path: Path, verb: str)
 
 
 @pytest.mark.parametrize("verb", ["rewrite relu_twice", "optimize"])
-def test_of_several_programs_in_a_pipeline_one_is_chosen(tmp_path: Path, verb: str) -> None:
+def test_one_of_several_programs_in_a_pipeline_is_chosen(tmp_path: Path, verb: str) -> None:
     path = piped(tmp_path, ONE, ONE)
     ended = RUNNER.invoke(command, [*verb.split(), str(path), "--dry-run"])
     assert (ended.exit_code, "choose a model by its index or name" in ended.stderr) == (1, True)

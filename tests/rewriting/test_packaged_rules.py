@@ -11,7 +11,7 @@ from miltext.rewriting.trying import try_rule
 RULES = [rule for file in library().values() for rule in file.rules]
 
 
-def test_there_are_enough_and_their_names_differ() -> None:
+def test_enough_rules_have_distinct_names() -> None:
     names = [rule.name for rule in RULES]
     assert len(names) >= 25
     assert len({*names}) == len(names)

@@ -104,7 +104,7 @@ def test_a_run_of_a_wrong_length_states_no_sizes() -> None:
     assert (sizes.of("c"), sizes.of("#d"), sizes.parameters_of([read_term("c")])) == (3, 2, ["w"])
 
 
-def test_of_two_the_first_is_meant() -> None:
+def test_the_first_of_two_sizes_is_expected() -> None:
     sizes = NamedSizes()
     said = {"x": ("[n, c]", (None, 3)), "y": ("[n, c, *d]", (2, 4, 5, 6))}
     sizes.bind({name: (read_patterns(pattern), shape) for name, (pattern, shape) in said.items()})

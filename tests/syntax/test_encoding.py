@@ -51,7 +51,7 @@ def test_literals_other_than_integers_and_bools(name: str, text: str) -> None:
     assert (raised.value.code, raised.value.index, raised.value.element) == ("MIL021", len(right), text)
 
 
-def test_where_integers_are() -> None:
+def test_the_encoding_of_integers() -> None:
     assert encode(["-1", "2"], BY_NAME["int32"]) == [-1, 2]
     assert encode(["65535"], BY_NAME["uint16"]) == [65535]
     assert encode(["18446744073709551615", "9223372036854775808", "7"], BY_NAME["uint64"]) == [-1, -(2**63), 7]

@@ -123,7 +123,7 @@ def test_phrases_in_a_row(start: str, text: str) -> None:
 
 @pytest.mark.parametrize("start", sorted(load_grammar().starts))
 @pytest.mark.parametrize("text", ["", "}", "fp16 )", "f(); }", '"'])
-def test_a_text_of_another_phrase_is_refused_at_its_place(start: str, text: str) -> None:
+def test_an_invalid_phrase_is_refused_at_its_place(start: str, text: str) -> None:
     with pytest.raises(SyntaxFailure) as refused:
         tree_of(text, COARSE, start, offset=100)
     assert 100 <= refused.value.start <= refused.value.end <= 100 + len(text)

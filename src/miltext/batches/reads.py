@@ -124,7 +124,7 @@ class Recorder:
 
 
 Listener: TypeAlias = Callable[[str, "int | None"], None]
-"""A function of an absolute path: of a file with the flags with which it is opened, or of a folder with None."""
+"""A function that receives the absolute path of a file and the flags of its opening, or of a folder and None."""
 
 _listeners: list[Listener] = []
 _is_hooked: list[bool] = []

@@ -283,7 +283,7 @@ def _scope_of(value: Value) -> Function | Block | Op | None:
 
 
 def _in_sight(user: Op | Block) -> Iterator[str]:
-    """Yield the names in scope at an operation or at the end of a block: of its block, then the outermost first."""
+    """Yield the names in scope at an operation or at the end of a block: its block's, then from the outermost on."""
     around = []
     end, block = (user, user.block) if isinstance(user, Op) else (None, user)
     while block is not None:

@@ -51,7 +51,7 @@ def command(pattern: str, paths: tuple[str, ...], is_count: bool, nested: str | 
     from miltext.rewriting.packaged import rules_of as packaged_rules
 
     rules = patterns(packaged_rules(pattern))
-    names = named_paths(paths, "models to look in")
+    names = named_paths(paths, "models to search")
     found: list[tuple[str, str | None, FoundMatch]] = []
     counts: dict[str, int] = {}
     is_wrong = False

@@ -1,4 +1,4 @@
-"""The costs of one program: of each counted operation, and of each function, with its peak."""
+"""The costs of each counted operation in a program, and of each function, with its peak."""
 
 from __future__ import annotations
 

@@ -74,9 +74,9 @@ class FunctionCost(NamedTuple):
 
 @dataclass(frozen=True)
 class ModelCost:
-    """The costs of a model's `functions`, and of the counted `ops`, in the order of the program. `notes` list the
+    """The costs of a model's `functions`, and of the counted `ops`, in the order of the program.
 
-    uncounted and unknown costs.
+    `notes` list the uncounted and unknown costs.
     """
 
     name: str

@@ -300,7 +300,7 @@ def _order(
     function: str,
     path: str,
 ) -> Iterator[DescriptionChange]:
-    """Yield the change of order of the remaining entries, with all current ones."""
+    """Yield the changed order of the remaining entries; the change lists all current entries."""
     listed = [*now]
     stayed = [(names.of(name) or "", index) for name, index in was if (names.of(name), index) in listed]
     if stayed != [each for each in listed if each in stayed]:

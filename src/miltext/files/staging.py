@@ -187,7 +187,7 @@ def _locked(folder: Path, *, wait: bool) -> int:
 
 
 def _remove_left(folder: Path) -> None:
-    """Remove a remaining folder: of the same user, and without a lock."""
+    """Remove a remaining folder if it belongs to the same user and has no lock."""
     with suppress(OSError, ImportError):
         handle = _locked(folder, wait=False)
         if os.fstat(handle).st_uid == os.geteuid():

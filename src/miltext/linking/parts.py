@@ -144,7 +144,7 @@ def named_models(models: Iterable[tuple[str, Given]]) -> dict[str, Given]:
 
 
 def _stem(source: Source) -> str:
-    """Return the name of a source: of its file, without the ending."""
+    """Return the name of a source's file, without the ending."""
     path = source.path if isinstance(source, Model) else source
     if isinstance(path, str | os.PathLike) and not (isinstance(path, str) and is_text(path)):
         return Path(os.path.abspath(path)).stem or UNNAMED

@@ -19,7 +19,7 @@ class Allowance(NamedTuple):
     """The changes allowed to a pass: of the `numbers`, and the `names` of inputs and outputs.
 
     `numbers` is `exact`; `close`, when only operations that the pass changed are judged, each by the thresholds of
-    `miltext.compare`, on finite inputs; or `free`, when numbers are not judged. `reason` says why.
+    `miltext.compare`, on finite inputs; or `free`, when numbers are not judged. `reason` is the reason.
     """
 
     numbers: str = "exact"

@@ -48,7 +48,7 @@ class Results(NamedTuple):
 
 
 class FunctionRuns:
-    """A function with its inputs, and its results before a pass; `reason` says why its numbers are not compared."""
+    """A function with its inputs, and its results before a pass; `reason` states why its numbers are not compared."""
 
     def __init__(self, model: Model | Subject, function: str, given: Given) -> None:
         self.function = function

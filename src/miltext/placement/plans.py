@@ -82,7 +82,7 @@ def _refused(message: str, name: str) -> Exception:
 
 
 def letters(word: object) -> str:
-    """Return the letters and digits of a word, small, by which names of fields and devices are compared."""
+    """Return the letters and digits of a word in lower case, to compare names of fields and devices."""
     return re.sub(r"[^a-z0-9]", "", str(word).lower())
 
 

@@ -1,6 +1,6 @@
 """A single file of a model as text to compare: the program as MIL text, a bundle's description, a table of weights.
 
-The text depends only on the bytes of the file, for git caches it by these.
+The text depends only on the bytes of the file, since git caches the text by the bytes.
 """
 
 from __future__ import annotations

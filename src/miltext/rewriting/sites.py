@@ -91,7 +91,7 @@ class Finder:
 
 
 def _is_made_so(matcher: Matcher, match: Match, name: str, inputs: set[str]) -> bool:
-    """Return whether a value of a match is made as another pattern says."""
+    """Return whether a value of a match is made as in another pattern."""
     bound: BoundValue = match.bound[name]
     maker = getattr(bound.operand, "maker", None)
     given = {each: match.bound[each] for each in inputs if each in match.bound}

@@ -86,7 +86,7 @@ class Verifying:
 
 
 def _require_refusal(site: AnySite) -> None:
-    """Raise MiltextError (MIL872) for a site of a rule in Python that is none for its operations alone."""
+    """Raise MiltextError (MIL872) for a site of a rule in Python that the rule does not find in its operations alone."""
     if isinstance(site.rule, PythonRule):
         value = named(site.root.outputs[0].name)
         message = f"the rule {named(site.rule.name)} cannot be proven at {value}: it leaves the operations of the site"

@@ -107,8 +107,8 @@ def stored_sizes(graph: KeyedGraph, op: Op, least: int) -> Iterator[tuple[Hashab
 
 
 def _stored_bytes(graph: KeyedGraph, value: proto.Value, stated: int) -> int:
-    """Return the bytes that a value takes, which may differ from its type: of indices packed in bytes, or
-    of a record of another type. A record that cannot be read takes those of the type.
+    """Return the bytes that a value takes, which may differ from its type for indices packed in bytes, or for a record
+    of another type. An unreadable record counts with the bytes of its type.
     """
     blob = graph.contents.blob(value)
     if blob is not None:

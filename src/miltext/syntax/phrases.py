@@ -163,7 +163,7 @@ contents = At("value", -2)
 
 
 def block(body: Node) -> Node:
-    """Return the block of a body: of a function's, or of an operation's."""
+    """Return the block of the body of a function or an operation."""
     return body if body.name == "block" else _block(body)
 
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 VERSION = "metadataOutputVersion"
 
 FREE = {CLASS: (".+", "a text"), VERSION: (".+", "a text"), "isUpdatable": ("[01]", '"0" or "1"')}
-"""The keys of texts that follow from nothing in the folder, the form of each, and its description: of its name at
-first, of the compiler, and of a field of the package that no other file has.
+"""The keys of texts that follow from nothing in the folder, the form of each, and its description: the name, the
+compiler, and a field of the package that no other file has.
 """
 
 SCHEMAS = ("inputSchema", "outputSchema", "stateSchema")

@@ -20,7 +20,7 @@ MEASURED, RECIPE, REPORTED = "measured", "recipe", "reported"
 class Fact(NamedTuple):
     """A rule of a device's arithmetic, for these operations, on these chips.
 
-    `needs` says how many of the cases decide for the rule. An operation follows all rules of its row.
+    `needs` is the number of cases that decide for the rule. An operation follows all rules of its row.
     """
 
     device: str
