@@ -74,7 +74,7 @@ def test_a_comment_ignores_findings_on_its_line(comment: str) -> None:
         f"/* \n // mil: ignore \n */ {OWN.strip()}",
     ],
 )
-def test_anything_else_ignores_nothing(line: str) -> None:
+def test_other_comments_ignore_nothing(line: str) -> None:
     assert [code for code, _ in told(text_of(line))] == ["MIL501"]
 
 

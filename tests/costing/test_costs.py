@@ -491,7 +491,7 @@ def test_growth_pairs_operations_by_type_and_content(tmp_path: Path) -> None:
     assert (same.exit_code, "no change" in same.stdout) == (0, True)
 
 
-def test_an_added_function_has_no_work_before() -> None:
+def test_an_added_function_had_no_work() -> None:
     one = f"program(1.3)\n{{\n{function('            y = relu(x = x);')}}}\n"
     two = one[:-2] + function("            y = exp(x = x);", name="other") + "}\n"
     from miltext.containers.sources import model_of

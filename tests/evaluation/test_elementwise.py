@@ -91,7 +91,7 @@ def test_halves_are_rounded_to_the_even_number() -> None:
         ("inverse", 1e-4, lambda x: 1 / x),
     ],
 )
-def test_a_little_is_added(
+def test_epsilon_is_added(
     name: str, usual: float, function: Callable[[float], float], dtype: Any, compute: str
 ) -> None:
     x = np.array([0.01, 0.5, 1, 2, 1000], dtype)
