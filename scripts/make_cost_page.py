@@ -15,7 +15,7 @@ HEAD = """\
 # Cost
 
 `miltext cost` computes what a model costs to run, from its program alone: no device is needed, and no weight file. This
-page says what it counts. [What does it cost?](how-to/what-it-costs.md) shows the verb on a model.
+page lists the counted work. [What does it cost?](how-to/what-it-costs.md) shows the verb on a model.
 
 ```sh
 miltext cost Model.mlpackage
@@ -33,8 +33,8 @@ gives, and otherwise of the defaults of the description. An input with open size
 [as in `miltext reshape`](how-to/resize-an-image-input.md), so that sizes that the program does not fit are errors.
 Sizes that the description does not allow are noted.
 
-A size that does not follow from the inputs, such as that of `non_zero`, counts as 0, and is noted. Of a `cond`, only
-the block with more multiply-accumulates counts, or with more bytes. Of a `while_loop`, one turn counts.
+A size that does not follow from the inputs, such as that of `non_zero`, counts as 0, and is noted. For a `cond`, only
+the block with more multiply-accumulates counts, or with more bytes. For a `while_loop`, one turn counts.
 
 ## Multiply-accumulates
 
@@ -57,7 +57,7 @@ Not counted as macs, although it takes time:
 ## Bytes
 
 An operation reads each of its arguments once, and writes its outputs. A weight counts with its bytes as stored, such as
-those of a palette and its indices, each time that an operation reads it: what counts as a weight is [as in `miltext
+those of a palette and its indices, each time that an operation reads it: the definition of a weight is [as in `miltext
 size`](how-to/find-what-made-it-larger.md). Caches of a device are not modelled.
 
 - **Views** move no bytes, and take no memory: their outputs are an argument in another shape.

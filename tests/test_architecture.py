@@ -109,7 +109,7 @@ def test_every_room_has_a_row_and_every_row_a_room() -> None:
     assert len(ROWS) == len({room for _, room, _ in ROWS})
 
 
-def test_at_the_top_is_only_what_users_import_by_name() -> None:
+def test_the_top_level_has_only_modules_that_users_import() -> None:
     files = {path.stem for path in PACKAGE.glob("*.py")}
     assert files == {"__init__", "__main__", "coreml", "highlight", "pytest_plugin"}
 

@@ -133,7 +133,7 @@ def test_lowering_a_string_does_not_depend_on_the_memo() -> None:
     assert plain_type("string") is STRING
 
 
-def test_the_server_is_asked_what_it_can_answer() -> None:
+def test_the_benchmark_sends_requests_that_the_server_answers() -> None:
     pytest.importorskip("pygls", reason="needs pygls: pip install -e '.[lsp]'")
     contests = WORKLOADS["server"](lambda _: 20)
     asked, typed = next(contests), next(contests)  # the server lives until the next one is asked for

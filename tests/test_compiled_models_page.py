@@ -180,7 +180,7 @@ def test_a_build_reports_the_point_that_a_model_touches(row: str, tmp_path: Path
     assert [note for each in found if each.code == "MIL214" for note in each.notes if re.fullmatch(told, note.message)]
 
 
-def test_a_model_of_what_was_seen_touches_none(tmp_path: Path) -> None:
+def test_a_model_of_seen_constructs_touches_none(tmp_path: Path) -> None:
     made = unary("x", "y")
     for operation in made.mlProgram.functions["main"].block_specializations["CoreML6"].operations:
         operation.type = "relu"  # which iOS16 was seen to have

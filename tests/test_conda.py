@@ -37,7 +37,7 @@ def test_the_recipe_has_the_facts_of_the_project() -> None:
     assert recipe["about"]["summary"] == project["description"]
 
 
-def test_the_recipe_leads_to_what_exists() -> None:
+def test_paths_in_the_recipe_exist() -> None:
     recipe = _recipe()
     assert (ROOT / "conda" / recipe["source"]["path"] / "pyproject.toml").resolve() == ROOT / "pyproject.toml"
     assert all((ROOT / name).is_file() for name in recipe["about"]["license_file"])

@@ -137,7 +137,7 @@ def test_the_other_pages_have_their_tests() -> None:
         assert all(part in said for part in page.removesuffix("/").split("/")), test
 
 
-def test_what_is_not_run_is_there() -> None:
+def test_unexecuted_examples_exist() -> None:
     there = [line for page in PAGES for block, _ in _runs(page) for line in lines(block.text)]
     there += [line for page in PAGES for line in _indented(page)]
     there += [line for verb in verbs().values() for line in examples(verb)]

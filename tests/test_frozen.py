@@ -14,7 +14,7 @@ from miltext.schema.proto import Program
 TEXTS = sorted((GOLDEN / "frozen").glob("*/*.mil"))
 
 
-def test_there_are_texts_of_a_release() -> None:
+def test_texts_of_a_release_exist() -> None:
     assert TEXTS
 
 

@@ -49,7 +49,7 @@ def test_the_law_of_a_target_holds_for_a_moment(name: str) -> None:
 
 
 @pytest.mark.parametrize("path", adopting.adopted(), ids=lambda path: path.name)
-def test_what_was_found_holds(path: Path) -> None:
+def test_earlier_findings_stay_fixed(path: Path) -> None:
     with TARGETS[findings.target_of(path)].opened() as law:
         law(path.read_bytes())
     assert re.fullmatch(r"[A-Z`].+\.\n", path.with_suffix(".txt").read_text())
@@ -73,13 +73,13 @@ def test_words_match_the_tables() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\xff", "é\ud800".encode(errors="surrogatepass"), b"program(1.3) {}"])
-def test_any_bytes_are_a_text_and_again_those_bytes(data: bytes) -> None:
+def test_any_bytes_survive_the_way_through_a_text(data: bytes) -> None:
     assert texts.encoded(texts.decoded(data)) == data
     for seed in range(60):
         assert isinstance(texts.changed(Random(seed), data, [data]), bytes)
 
 
-def test_phrases_are_put_in_place_of_those_of_their_kind() -> None:
+def test_phrases_replace_phrases_of_their_kind() -> None:
     here = b"program(1.3) { func f<ios18>(fp16 x) { fp16 y = relu(x = x); } -> (y); }"
     there = b"program(1.3) { func g<ios17>(int32 n) { int32 m = add(x = n, y = n); } -> (m); }"
     made = {texts._grafted(Random(seed), here.decode(), [there]) for seed in range(60)}
@@ -129,7 +129,7 @@ def hungry(data: bytes) -> None:
 
 
 @pytest.mark.parametrize(("law", "said"), [(planted, "AssertionError in planted"), (hungry, "MemoryError")])
-def test_what_breaks_a_law_is_named_by_its_place(law: Callable[[bytes], None], said: str) -> None:
+def test_an_input_that_breaks_a_law_is_named_by_its_place(law: Callable[[bytes], None], said: str) -> None:
     failure = trials.tried(law, b"fp16 relu")
     assert failure is not None
     assert failure.place.startswith(said)
@@ -138,7 +138,7 @@ def test_what_breaks_a_law_is_named_by_its_place(law: Callable[[bytes], None], s
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no alarm")
-def test_what_takes_too_long_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_input_that_takes_too_long_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trials, "SECONDS", 0.05)
     failure = trials.tried(slow, b"")
     assert failure is not None
@@ -280,7 +280,7 @@ def test_a_target_that_never_begins_lets_others_continue(tmp_path: Path, monkeyp
     assert "format: 3 inputs" in said
 
 
-def test_an_interrupt_reports_what_was_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_reports_the_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> Iterator[jobs.Result]:
         yield jobs.Result(trials.Count(3))
         raise KeyboardInterrupt

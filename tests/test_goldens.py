@@ -29,7 +29,7 @@ def mil_golden_folder() -> Path:
     return FOLDER
 
 
-def test_there_are_goldens() -> None:
+def test_goldens_exist() -> None:
     assert len(NAMES) > 9
     assert {path.name.split(".")[0] for path in FOLDER.glob("*.mil")} == set(NAMES)
 

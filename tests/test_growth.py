@@ -173,7 +173,7 @@ WRITTEN |= {each: lambda n, body=body: FUNCTION.format(body(n)) for each, body i
 
 @pytest.mark.parametrize("verb", READ)
 @pytest.mark.parametrize("written", WRITTEN)
-def test_what_was_quadratic(written: str, verb: str) -> None:
+def test_formerly_quadratic_work(written: str, verb: str) -> None:
     assert_linear(READ[verb], WRITTEN[written])
 
 

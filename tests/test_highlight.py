@@ -78,7 +78,7 @@ def test_real_text_has_no_error_token(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", [*GOLDENS, *PARSED])
-def test_a_token_is_what_the_parser_takes_it_for(path: Path) -> None:
+def test_a_token_has_the_meaning_of_the_parser(path: Path) -> None:
     assert disagreements(path.read_text(encoding="utf-8")) == []
 
 
@@ -189,7 +189,7 @@ def test_other_text_is_not(text: str) -> None:
     assert MilLexer.analyse_text(text) == 0
 
 
-def test_it_loads_without_what_only_parsing_needs() -> None:
+def test_it_loads_without_modules_that_only_parsing_needs() -> None:
     code = (
         "import sys, miltext.highlight; print(*{'lark', 'numpy', 'google', 'miltext.syntax.tables'} & {*sys.modules})"
     )
@@ -199,7 +199,7 @@ def test_it_loads_without_what_only_parsing_needs() -> None:
 
 @pytest.mark.parametrize("gap", ["\n", " // ( = \n", "/* a\n * b */", "\r\n\t", "\n\n// c\n/**/"])
 @pytest.mark.parametrize("draft", [FEED_FORWARD, WITH_BLOCKS, WITH_CONSTANTS], ids=["plain", "blocks", "constants"])
-def test_what_follows_a_name_may_be_on_another_line(draft: str, gap: str) -> None:
+def test_the_token_after_a_name_may_be_on_another_line(draft: str, gap: str) -> None:
     """Before each bracket and equals sign, and after each name, one at a time and all at once."""
     plain = re.sub(r"//[^\n]*|/\*.*?\*/", "", draft)
     places = [match.start() for match in re.finditer(r"[=(<\[]|(?<=[a-z]) ", plain)]

@@ -74,7 +74,7 @@ def test_a_claim_is_noticed(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["/usr/bin/miltext", "https://pre-commit.com/#miltext", "`miltext.io_names`", "a@miltext"]
 )
-def test_other_words_are_no_claim(text: str) -> None:
+def test_other_words_are_not_a_claim(text: str) -> None:
     assert OURS.search(text) is None
 
 
@@ -160,7 +160,7 @@ def test_a_dry_run_shows_a_patch_and_writes_nothing(tree: Path, capsys: pytest.C
 
 
 @needs_no_home
-def test_what_is_published_shows_where_from(tree: Path) -> None:
+def test_published_files_have_the_given_url(tree: Path) -> None:
     before = contents(tree)
     publish.main(["--home", f"{URL}.git/"], tree)
     after = contents(tree)
@@ -214,7 +214,7 @@ def test_the_metadata_of_a_wheel(tree: Path, where: str | None) -> None:
 @pytest.mark.parametrize(
     "word", ["", "miltext", "http://a.example/b", "https://a.example", "https://a.example/b?c", "https://a b/c"]
 )
-def test_what_is_not_the_url_of_a_repository_is_refused(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_url_of_no_repository_is_refused(word: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         publish.main(["--home", word, "--dry-run"])
     assert "is not the URL of a repository" in capsys.readouterr().err

@@ -79,7 +79,7 @@ def told(verb: str, output: str) -> Any:
     return found
 
 
-def test_the_schema_is_made_of_the_page() -> None:
+def test_the_schema_follows_from_the_page() -> None:
     assert make_json_schema.schema(PAGE) == SCHEMA
 
 
@@ -87,7 +87,7 @@ def test_a_link_can_name_each_part_of_the_schema() -> None:
     assert [name for name in SCHEMA["$defs"] if not name.replace("-", "_").isidentifier()] == []
 
 
-def test_each_verb_with_results_has_a_form_and_a_section() -> None:
+def test_each_verb_with_results_has_a_json_form_and_a_section() -> None:
     formed = {name for name, verb in verbs().items() if "--json" in options(verb)}
     described = set(make_json_schema.tables(PAGE)) - {make_json_schema.EVERY}
     assert formed == described
@@ -95,7 +95,7 @@ def test_each_verb_with_results_has_a_form_and_a_section() -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the examples are those of a Unix shell")
-def test_each_example_writes_what_its_table_states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_example_writes_the_keys_of_its_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     followed = Followed(tmp_path)
     monkeypatch.chdir(followed.folder)
     formed = make_json_schema.tables(PAGE).keys()
@@ -111,7 +111,7 @@ def test_each_example_writes_what_its_table_states(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("verb", FAILING)
-def test_what_is_wrong_with_an_input_is_in_the_object(verb: str, tmp_path: Path) -> None:
+def test_errors_of_an_input_are_in_the_object(verb: str, tmp_path: Path) -> None:
     (tmp_path / "b.mil").write_text(BROKEN, encoding="utf-8")
     plain = miltext(verb, *FAILING[verb], cwd=tmp_path)
     ended = miltext(verb, *FAILING[verb], "--format", "json", cwd=tmp_path)
@@ -135,7 +135,7 @@ def test_what_is_wrong_with_an_input_is_in_the_object(verb: str, tmp_path: Path)
     ],
     ids=" ".join,
 )
-def test_what_is_wrong_with_a_command_is_a_message(words: tuple[str, ...], tmp_path: Path) -> None:
+def test_errors_of_a_command_are_messages(words: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "b.mil").write_text(BROKEN, encoding="utf-8")
     ended = miltext(*words, "--format", "json", cwd=tmp_path, input=b"")
     assert (ended.returncode, ended.stdout, ended.stderr != b"") == (2, b"", True)
@@ -150,7 +150,7 @@ def test_numbers_that_json_lacks_are_strings(tmp_path: Path) -> None:
     assert (output["value"], output["min"], output["inf"]) == ("-inf", None, 1)
 
 
-def test_what_was_done_before_a_failure_is_reported(tmp_path: Path) -> None:
+def test_results_before_a_failure_are_reported(tmp_path: Path) -> None:
     shutil.copytree(EXAMPLE, tmp_path / "A.mlpackage")
     (tmp_path / "b.mil").write_text(BROKEN, encoding="utf-8")
     ended = miltext("sidecar", "A.mlpackage", "b.mil", "--format", "json", cwd=tmp_path)

@@ -30,7 +30,7 @@ program(1.3)
 @pytest.mark.parametrize(
     ("kind", "codes"), [("name", [set()]), ("operation", [{"MIL010"}, set()]), ("type", [{"MIL701"}])]
 )
-def test_what_is_typed_is_of_its_kind(kind: str, codes: list[set[str]], place: str) -> None:
+def test_typed_text_has_its_kind(kind: str, codes: list[set[str]], place: str) -> None:
     """What is in the text after each key, but for the probe, which always tells the version."""
     typist = Typist(TEXT, place)
     text, seen = typist.text, []

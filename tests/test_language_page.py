@@ -49,7 +49,7 @@ def errors(findings: list[Diagnostic]) -> list[Diagnostic]:
 
 
 @pytest.mark.parametrize("text", examples())
-def test_strict_refuses_just_what_is_marked(text: str) -> None:
+def test_strict_refuses_exactly_the_marked_spellings(text: str) -> None:
     assert bool(errors(miltext.strict_findings(text))) == ("$" in text)
 
 

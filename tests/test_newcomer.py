@@ -84,7 +84,7 @@ def tools(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin"
 
 
-def test_the_wheel_is_what_runs(tools: Path) -> None:
+def test_the_wheel_is_the_code_that_runs(tools: Path) -> None:
     where = run(tools / "python", "-I", "-c", "import miltext; print(miltext.__file__)")
     assert Path(where.strip()).is_relative_to(tools.parent)
     assert run(tools / "miltext", "--version").startswith("miltext ")

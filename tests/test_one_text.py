@@ -83,7 +83,7 @@ def test_signalling_nans_reach_the_wire_and_return() -> None:
     assert to_text(program) == NANS
 
 
-def test_pure_python_protobuf_loses_only_what_is_documented() -> None:
+def test_pure_python_protobuf_loses_only_documented_parts() -> None:
     code = f"from miltext import parse, to_text; print(to_text(parse({NANS!r})), end='')"
     said = fresh(code, PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION="python", PYTHONPATH=os.pathsep.join(sys.path))
     assert said == NANS.replace("$0x7f800001, $0xffc00000", "nan, nan").replace("$0x7ff0000000000001", "nan")

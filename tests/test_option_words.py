@@ -46,7 +46,7 @@ def _messages(path: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
-def test_no_message_of_the_library_names_an_option_of_the_command() -> None:
+def test_no_message_of_the_library_names_an_option() -> None:
     found = [
         (path.name, line, text)
         for path in sorted(SOURCE.rglob("*.py"))
@@ -89,7 +89,7 @@ def test_each_word_is_a_keyword_and_an_option() -> None:
     assert {*FLAGS.values(), "--resize"} <= given
 
 
-def test_words_are_those_of_declarednamed_options() -> None:
+def test_words_equal_those_of_declared_options() -> None:
     for options in (BuildOptions, ConvertOptions):
         names = [each.name for each in fields(options) if each.metadata]
         command = click.command()(declared(options, *names)(lambda **_: None))
@@ -113,7 +113,7 @@ def test_words_are_those_of_declarednamed_options() -> None:
         ("", ""),
     ],
 )
-def test_keywords_becomenamed_options(message: str, expected: str) -> None:
+def test_keywords_become_named_options(message: str, expected: str) -> None:
     assert of_command(message) == expected
     assert of_command(expected) == expected
 

@@ -138,7 +138,7 @@ def test_each_extra_is_tried_by_itself() -> None:
         compile(trial.code, extra, "exec")
 
 
-def test_the_oldest_versions_are_those_that_are_promised() -> None:
+def test_the_oldest_versions_equal_the_promised_ones() -> None:
     """On the oldest Python, of all that the package needs and that its language server does."""
     requirements, extras = asked()
     lowest = dict(re.findall(r"^([\w-]+)>=([\d.]+)", "\n".join([*requirements, *extras["lsp"]]), re.MULTILINE))

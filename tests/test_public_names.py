@@ -27,7 +27,7 @@ def test_type_checkers_see_the_names_of_the_table() -> None:
 
 
 @pytest.mark.parametrize("name", miltext.__all__)
-def test_each_name_is_what_its_module_has(name: str) -> None:
+def test_each_name_is_the_object_of_its_module(name: str) -> None:
     assert name in dir(miltext)
     value = getattr(miltext, name)
     assert name == "Source" or value.__name__ == name  # an alias has no name of its own
@@ -55,7 +55,7 @@ REPRS: dict[str, tuple[Callable[[str], object], str]] = {
 
 
 @pytest.mark.parametrize("name", REPRS)
-def test_a_repr_is_short_and_says_something(name: str) -> None:
+def test_a_repr_is_short_and_informative(name: str) -> None:
     make, expected = REPRS[name]
     model = str(EXAMPLE)
     assert repr(make(model)) == expected.format(repr(model), repr(model))

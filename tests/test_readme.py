@@ -41,7 +41,7 @@ def test_the_table_has_every_verb_once() -> None:
     assert sorted(named) == sorted(command.list_commands(click.Context(command)))
 
 
-def test_what_the_table_names_in_python_is_there() -> None:
+def test_python_names_in_the_table_exist() -> None:
     named = [name for row in TABLE for name in re.findall(r"`([\w.]+)`", row[2])]
     assert len(named) > 15
     for name in named:
@@ -152,13 +152,13 @@ def test_the_blocks_run_in_order(tmp_path: Path) -> None:
         ("```sh\ncd / && false && true\n```\n", 1, "", "ended with 1"),
     ],
 )
-def test_the_walk_ends_at_what_fails(page: str, status: int, shown: str, said: str) -> None:
+def test_the_walk_ends_at_a_failing_command(page: str, status: int, shown: str, said: str) -> None:
     done = subprocess.run(["bash", "-c", walk_readme.script(page)], capture_output=True, text=True, check=False)
     assert (done.returncode, shown in done.stdout, said in done.stderr) == (status, True, True), done
     assert "\nnever\n" not in done.stdout.replace("echo never", "")
 
 
-def test_the_walk_leaves_out_what_it_is_reported_to() -> None:
+def test_the_walk_leaves_out_commands_on_request() -> None:
     made = walk_readme.script("```sh\npytest\n```\n```sh\necho a\n```\n", without="pytest")
     assert made.count("\npytest\n") == 1  # which is shown
     assert made.count("\necho a\n") == 2

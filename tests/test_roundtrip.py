@@ -121,7 +121,7 @@ def test_other_styles_do_not_exist(options: dict[str, Any]) -> None:
 
 @dear
 @given(st.one_of(realistic.programs(), any_values.map(in_program), any_programs))
-def test_strict_printing_is_what_strict_reading_takes(program: Program) -> None:
+def test_strict_reading_accepts_strict_printing(program: Program) -> None:
     check_strictness(program)
 
 
@@ -129,7 +129,7 @@ def test_strict_printing_is_what_strict_reading_takes(program: Program) -> None:
 
 
 @given(any_values)
-def test_what_was_left_out_is_not_read_back(value: Any) -> None:
+def test_omitted_parts_are_not_read_back(value: Any) -> None:
     program = in_program(value)
     text = to_text(program, elide=1)
     assert to_text(program, elide=1 << 40) == to_text(program)
@@ -198,7 +198,7 @@ def test_unknown_fields_are_refused_by_name(where: str) -> None:
     assert [finding.code for finding in refused.value.diagnostics] == ["MIL202"]
 
 
-def test_messages_quote_what_a_terminal_would_obey() -> None:
+def test_messages_quote_control_characters() -> None:
     program = Program()
     operation = program.functions["\x1b[31m"].block_specializations["\u202e"].operations.add(type="\x1b[2J")
     operation.outputs.add(name="\a").type.tensorType.dataType = 99

@@ -237,7 +237,7 @@ def test_a_text_has_a_line_end_or_a_brace(words: str, is_one: bool) -> None:
     assert is_text(words) == is_one
 
 
-def test_an_output_that_exists_is_refused_without_the_words_of_a_command_line(tmp_path: Path) -> None:
+def test_an_existing_output_is_refused_without_option_words(tmp_path: Path) -> None:
     package = _package(tmp_path)
     with pytest.raises(FileExistsError, match="it already exists") as raised:
         miltext.build(TEXT, package)
@@ -250,7 +250,7 @@ def test_check_with_a_path_reads_a_text() -> None:
     assert found.severity == "error"
 
 
-def test_the_version_is_that_of_the_package() -> None:
+def test_the_version_equals_that_of_the_package() -> None:
     from importlib.metadata import version
 
     assert miltext.__version__ == version("miltext")

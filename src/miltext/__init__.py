@@ -2,7 +2,7 @@
 
     program = miltext.parse(text)        # MIL text -> Program
     text = miltext.to_text(program)      # Program -> MIL text, losslessly
-    draft = miltext.to_draft(program)    # Program -> MIL text without what can be inferred
+    draft = miltext.to_draft(program)    # Program -> MIL text without types that can be inferred
     text = miltext.format_text(text)     # canonical layout, comments kept
     findings = miltext.check(text)       # all errors and warnings, at once
     model = miltext.load(path)           # .mil, .mlmodel, .mlpackage, .mlmodelc, .pb, .txtpb
@@ -12,7 +12,7 @@
     miltext.rename(model, "x", "image", path)  # a renamed value; `expose` and `reshape` edit models, too
     arrays = miltext.weights(model)      # its weights by name: numpy arrays, and facts about them
     largest = miltext.size(model).weights[0]  # the bytes of its weights by scope, operation and weight
-    work = miltext.cost(model).work      # what it costs to run: multiply-accumulates, bytes, memory
+    work = miltext.cost(model).work      # its costs: multiply-accumulates, bytes, memory
     done = miltext.convert_weights(model, "fp16", path)  # converted types and weights, and the losses
     outputs = miltext.run(model, {"x": x})  # its outputs, computed in numpy
     patched = miltext.apply(miltext.diff(a, b), a)  # b, by the entries of the difference

@@ -129,7 +129,7 @@ def test_constants_in_weight_files_are_read(tmp_path: Path) -> None:
     assert told(infinite) == ["MIL882"]
 
 
-def test_unreadable_weights_are_no_finding() -> None:
+def test_unreadable_weights_are_not_a_finding() -> None:
     text = """\
 program(1.3)
 {

@@ -31,7 +31,7 @@ def found(*chosen: Advisory, name: str) -> list[str]:
     return [each.message for each in advise(chosen, program(name), None)]
 
 
-def test_there_are_enough_the_worst_first() -> None:
+def test_the_table_has_enough_rows_in_order_of_severity() -> None:
     assert len(ADVISORIES) >= 12
     assert len({each.name for each in ADVISORIES}) == len(ADVISORIES)
     codes = [each.code for each in ADVISORIES]
@@ -94,7 +94,7 @@ def test_its_rule_avoids_it(advisory: Advisory) -> None:
         assert advise((advisory,), done.program, None) == []
 
 
-def test_no_rule_makes_what_an_advisory_is_about() -> None:
+def test_no_rule_makes_the_pattern_of_an_advisory() -> None:
     """Else a fix would lead from one fault to another."""
     for advisory in ADVISORIES:
         for name in RULES[advisory.name].examples if advisory.fix else ():

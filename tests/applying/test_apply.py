@@ -235,7 +235,7 @@ def test_new_weights_are_searched_in_the_new_model(retrained: tuple[Path, Path],
     assert miltext.diff(made, copy / "m.mil").same
 
 
-def test_a_weight_that_was_not_read_is_no_guess(retrained: tuple[Path, Path]) -> None:
+def test_a_weight_that_was_not_read_is_not_a_guess(retrained: tuple[Path, Path]) -> None:
     old, new = retrained
     difference = miltext.diff(old, miltext.load(new).program, ignore_weights=True)
     with pytest.raises(miltext.ModelError, match=r"MIL498.*not read"):
@@ -246,7 +246,7 @@ def test_a_weight_that_was_not_read_is_no_guess(retrained: tuple[Path, Path]) ->
 # ---- sources, and what is refused
 
 
-def test_the_kind_of_the_result_is_that_of_the_source(tmp_path: Path) -> None:
+def test_the_result_has_the_kind_of_the_source(tmp_path: Path) -> None:
     old, new = program_of(1), program_of(2)
     difference = miltext.diff(old, new)
     path = tmp_path / "old.mil"
@@ -265,7 +265,7 @@ def test_another_model_is_refused(tmp_path: Path) -> None:
     old, new = program_of(1), program_of(2)
     difference = miltext.diff(old, new)
     for other in (new, Program(version=1), program_of(3)):
-        with pytest.raises(miltext.ModelError, match=r"MIL495.*another one"):
+        with pytest.raises(miltext.ModelError, match=r"MIL495.*not the compared program"):
             miltext.apply(difference, other)
     three = of_spec(piped(unary("x", "a"), unary("a", "b"), names=["one", "two"]))
     with pytest.raises(miltext.ModelError, match=r"MIL495"):

@@ -148,7 +148,7 @@ def test_entries_are_written_before_the_end(tmp_path: Path, model: Path) -> None
     assert len(entries(tmp_path / "cache")) == caches.TOGETHER
 
 
-def test_the_results_that_were_not_used_for_the_longest_time_go_first(
+def test_the_least_recently_used_results_are_deleted_first(
     folder: Path, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache, reads = ResultCache(folder), reads_of(model)

@@ -69,7 +69,7 @@ def lines_of(ended: Ended) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("verb", [("check",), ("run", "--random", "1"), ("info",)], ids=" ".join)
-def test_the_results_are_those_of_this_machine(verb: tuple[str, ...], cluster: Any, zoo: Path) -> None:
+def test_the_results_equal_those_of_this_machine(verb: tuple[str, ...], cluster: Any, zoo: Path) -> None:
     here = miltext(*verb, "--json", "--jobs", "1", ".", "vanished")
     there = miltext(*verb, "--json", "--executor", address(cluster), ".", "vanished")
     assert (there.returncode, lines_of(there)) == (here.returncode, lines_of(here))
@@ -137,7 +137,7 @@ def test_a_worker_without_the_folder_has_no_results(zoo: Path) -> None:
     assert "gone: No such file or directory" in found.err
 
 
-def test_a_scheduler_that_is_not_there(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_scheduler(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from miltext.batches import dask_cluster
 
     monkeypatch.setattr(dask_cluster, "SECONDS", 1)

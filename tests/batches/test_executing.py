@@ -96,13 +96,13 @@ def test_several_killers_lose_no_others() -> None:
     assert len(found) == len(ITEMS)
 
 
-def test_an_item_whose_process_ended_for_another_reason_is_tried_again(tmp_path: Path) -> None:
+def test_an_item_of_an_ended_process_is_tried_again(tmp_path: Path) -> None:
     found = dict(results(partial(killing_once, tmp_path), ITEMS, own_workers(2, len(ITEMS))))
     assert found == {item: item * item for item in ITEMS}
     assert (tmp_path / "killed").exists()
 
 
-def test_an_exception_of_another_process_is_that_of_its_item() -> None:
+def test_an_exception_of_another_process_belongs_to_its_item() -> None:
     found = dict(results(failing, ITEMS, own_workers(2, len(ITEMS))))
     assert found.pop(7) == Lost("KeyError: 7")
     assert found == {item: item * item for item in ITEMS if item != 7}
@@ -149,7 +149,7 @@ class Forgetful(ThreadPoolExecutor):
 
 
 @pytest.mark.parametrize("failure", [OSError("connection lost"), KeyError("task"), CancelledError()], ids=repr)
-def test_what_a_cluster_loses_is_done_here(failure: Exception) -> None:
+def test_work_that_a_cluster_loses_is_done_here(failure: Exception) -> None:
     with Forgetful(failure) as executor:
         found = dict(results(square, ITEMS, given_workers(executor)))
     assert found == {item: item * item for item in ITEMS}
@@ -170,11 +170,11 @@ def test_a_caller_that_stops_leaves_no_process() -> None:
 
 
 @pytest.mark.parametrize(("jobs", "items", "width"), [(1, 9, 1), (4, 3, 3), (2, 0, 1), (0, 10**6, cores())])
-def test_there_are_no_more_processes_than_items(jobs: int, items: int, width: int) -> None:
+def test_processes_are_not_more_than_items(jobs: int, items: int, width: int) -> None:
     assert width_of(jobs, items) == width
 
 
-def test_there_are_never_thousands_of_processes() -> None:
+def test_the_number_of_processes_has_a_limit() -> None:
     assert width_of(1000, 10**6) == max(MOST_ON_WINDOWS, cores() if sys.platform != "win32" else 0)
 
 
@@ -191,7 +191,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-def test_processes_end_with_the_one_that_started_them_even_if_it_is_killed(tmp_path: Path) -> None:
+def test_processes_end_even_if_their_parent_is_killed(tmp_path: Path) -> None:
     script = tmp_path / "waiting.py"
     script.write_text(WAITING, encoding="utf-8")
     with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE) as started:

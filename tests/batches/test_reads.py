@@ -108,7 +108,7 @@ def test_a_file_with_the_same_contents_is_read_once_more(
     assert found == []
 
 
-def test_a_file_is_compared_if_it_was_written_just_before_it_was_read(model: Path) -> None:
+def test_a_file_written_just_before_its_reading_is_compared(model: Path) -> None:
     """Its times may not change when it is written again: such as on FAT, where they are even seconds."""
     write(model, "text", time.time_ns())
     known = read_of(model.read_text, model)
@@ -171,7 +171,7 @@ def test_work_that_writes_is_not_only_a_result(model: Path, tmp_path: Path) -> N
     assert read_of(lambda: (tmp_path / "out").write_text(""), model) is None
 
 
-def test_a_file_that_changes_during_the_work_is_not_an_input_to_compare(model: Path, beside: Path) -> None:
+def test_a_file_that_changes_during_the_work_is_not_compared(model: Path, beside: Path) -> None:
     def work() -> None:
         beside.read_bytes()
         os.utime(beside, ns=(LONG_AGO + 5, LONG_AGO + 5))

@@ -506,7 +506,7 @@ def test_a_wrong_range_is_refused(program: str, words: str) -> None:
 def test_a_range_of_no_input(program: str) -> None:
     made = RUNNER.invoke(command, ["check", "--numbers", program, "--input-range", "z=0:1"])
     assert made.exit_code == 2
-    assert "--input-range z: no program has this input; there are x" in made.stderr
+    assert "--input-range z: no program has this input; the inputs are x" in made.stderr
     assert RUNNER.invoke(command, ["check", program, "--input-range", "x=0:1"]).exit_code == 2
 
 

@@ -81,7 +81,7 @@ def test_a_wrong_range_is_refused(ends: Any) -> None:
 
 
 def test_a_range_of_no_input_is_refused() -> None:
-    with pytest.raises(ValueError, match="'z' in `numbers` is no input; there are x"):
+    with pytest.raises(ValueError, match="'z' in `numbers` is not an input; the inputs are x"):
         miltext.check(WHOLE, numbers={"z": (0, 1)})
     with pytest.raises(TypeError, match="`numbers` of check"):
         miltext.check(WHOLE, numbers=["x"])  # type: ignore[arg-type]

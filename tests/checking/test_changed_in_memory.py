@@ -59,7 +59,7 @@ def built(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_findings_are_those_of_the_saved_model(change: str, built: Path) -> None:
+def test_findings_equal_those_of_the_saved_model(change: str, built: Path) -> None:
     model = miltext.load(built)
     CHANGES[change](model)
     out = built.with_name(f"New{built.suffix}")

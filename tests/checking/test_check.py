@@ -111,7 +111,7 @@ REPORTS = {"error": 2, "refusal": 2, "LoweringError": 2, "ArrayProblem": 2, "war
 """Calls that report a code, and how grave that is."""
 
 
-def test_what_is_reported_is_as_grave_as_its_row() -> None:
+def test_a_finding_has_the_severity_of_its_row() -> None:
     """The code of an error may be a warning elsewhere, as for a fault of the original."""
     graver = []
     for path in SOURCES:
@@ -193,7 +193,7 @@ def test_text_has_mistakes_reported_in_order_with_their_places() -> None:
     assert miltext.check(TEXT.replace("hiden", "hidden").replace("[3, 2]", "[2, 3]")) == []
 
 
-def test_a_suggestion_fixes_what_it_is_about() -> None:
+def test_a_suggestion_fixes_its_own_finding() -> None:
     text = TEXT.replace("hiden", "hidden")
     [finding] = miltext.check(text)
     assert finding.code == "MIL701"
@@ -284,7 +284,7 @@ def test_a_model_is_reported_where_its_text_states_it(tmp_path: Path) -> None:
         assert examine(model) == (miltext.check(TEXT), TEXT)
 
 
-def test_a_name_that_is_no_identifier_is_named_as_text_spells_it() -> None:
+def test_a_quoted_name_is_named_as_the_text_spells_it() -> None:
     """Nothing of a Program reaches a terminal as it is; and what is suggested mends the text."""
     program = miltext.parse(TEXT.replace("hiden", '$"h\\u{1b}[31m a"').replace(" hidden ", ' $"h\\u{1b}[31m ab" '))
     program.functions["main"].opset = "ios\x1b"
@@ -325,7 +325,7 @@ def test_inputs_of_another_operation_are_reported_together() -> None:
         ("reshape(shape = [7], x = x)", "`x` is tensor<fp16, [1, 2, 4]>"),
     ],
 )
-def test_what_an_argument_clashes_with_is_shown_by_value_or_type(call: str, note: str) -> None:
+def test_the_clash_of_an_argument_is_shown_by_value_or_type(call: str, note: str) -> None:
     body = f"fp16 some = const()[val = fp16(3)]; _ y = {call};"
     found = miltext.check(f"program(1.3) {{ func main<ios18>(tensor<fp16, [1, 2, 4]> x) {{ {body} }} -> (y); }}")
     assert note in [note.message for each in found for note in each.notes]
@@ -381,7 +381,7 @@ def test_a_missing_part_is_called_so() -> None:
     assert miltext.check(Program()) == []
 
 
-def test_what_is_no_name_is_no_unknown_operation_besides() -> None:
+def test_an_invalid_name_is_not_also_an_unknown_operation() -> None:
     text = TEXT.replace("hiden", "hidden").replace("[3, 2]", "[2, 3]").replace("tanh", '$"my own"')
     assert [found.code for found in miltext.check(text)] == ["MIL601"]
 
@@ -393,7 +393,7 @@ def test_nothing_is_reported_twice() -> None:
         assert [found.code for found in miltext.check(text.format(shape))] == ["MIL616"]
 
 
-def test_what_is_no_program_is_no_program_to_check() -> None:
+def test_only_programs_are_checked() -> None:
     with pytest.raises(TypeError, match="expected MIL text, a path, a Program or a Model, not CoreML"):
         miltext.check(miltext.parse(TEXT).functions["main"])
 
@@ -407,7 +407,7 @@ def test_coremltools_messages_are_checked_as_they_are() -> None:
 
 
 @needs_coremltools
-def test_coremltools_loader_is_asked_and_its_complaint_has_place(tmp_path: Path) -> None:
+def test_an_error_of_coremltools_loader_has_its_place(tmp_path: Path) -> None:
     path = tmp_path / "a.mil"
     path.write_text(TEXT.replace("hiden", "hidden").replace("[3, 2]", "[2, 3]").replace("tanh", "my_own"))
     found, said = examine(miltext.load(path), with_coremltools=True).diagnostics

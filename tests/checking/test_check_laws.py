@@ -66,7 +66,7 @@ def test_hardly_anything_is_even_doubted(path: Path) -> None:
 
 @needs_coremltools
 @pytest.mark.parametrize("sample", PROGRAMS, ids=str)
-def test_nothing_is_wrong_with_what_coremltools_writes(sample: Sample) -> None:
+def test_programs_from_coremltools_have_no_findings(sample: Sample) -> None:
     assert verify(Program.FromString(sample.program())) == []
 
 

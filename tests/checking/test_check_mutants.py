@@ -96,14 +96,14 @@ PATH = ("functions", Key("main"), "block_specializations", Key("CoreML8"), "oper
         ("`axes` is out of range", False, False, True, ELSEWHERE),
     ],
 )
-def test_what_counts_as_reported(
+def test_faults_that_count_as_reported(
     words: str, at_argument: bool, at_operation: bool, clashes: bool, verdict: str
 ) -> None:
     mutant = Mutant("axes", "", Copy(parse(SITE), PATH), "axes", clashes)
     assert told(mutant, Said("MIL000", words, words, "error", at_operation, at_argument)) == verdict
 
 
-def test_what_coremltools_does_not_look_at_are_parameters() -> None:
+def test_the_unchecked_parameters_of_coremltools_exist() -> None:
     parameters = {
         (name, parameter) for name in all_names() for version in versions(name) for parameter in version.parameters
     }

@@ -36,7 +36,7 @@ def said(spec: Model, change: Callable[[dict[str, Any]], object] = lambda _: Non
 
 
 @pytest.mark.parametrize("spec", [unary("x", "y"), of_text(UNSEEN)], ids=["seen", "unseen"])
-def test_what_is_written_fits(spec: Model) -> None:
+def test_written_metadata_fits(spec: Model) -> None:
     assert said(spec) == []
 
 
@@ -50,7 +50,7 @@ def test_an_image_in_rgb_is_reported_from_others(color: str, stated: str, is_fle
         image.enumeratedSizes.sizes.add(width=4, height=2)
     assert said(spec) == []
     (told,) = said(spec, lambda model: model["inputSchema"][0].update(colorspace=stated))
-    assert told.startswith(f'says "{stated}" for `inputSchema.x.colorspace`, but it is "')
+    assert told.startswith(f'states "{stated}" for `inputSchema.x.colorspace`, but it is "')
 
 
 @pytest.mark.parametrize("stated", ["0", "1"])
@@ -62,13 +62,13 @@ def test_only_the_file_states_whether_a_model_is_updatable(stated: str) -> None:
 
 
 @pytest.mark.parametrize("stated", ["", "2", "01", "1\n", 1, True, None, {}, ["1"]], ids=repr)
-def test_it_reports_it_in_one_of_two_words(stated: Any) -> None:
+def test_a_truth_value_is_one_of_two_words(stated: Any) -> None:
     (told,) = said(unary("x", "y"), lambda model: model.update(isUpdatable=stated))
-    assert told == f'says {json.dumps(stated)} for `isUpdatable`, which is not "0" or "1"'
+    assert told == f'states {json.dumps(stated)} for `isUpdatable`, which is not "0" or "1"'
     assert said(unary("x", "y"), lambda model: model.pop("isUpdatable")) == ["lacks `isUpdatable`"]
 
 
-def test_what_a_description_has_twice_is_reported_there_alone() -> None:
+def test_a_duplicate_in_a_description_is_reported_only_there() -> None:
     spec = unary("x", "y")
     spec.description.output.add().CopyFrom(spec.description.output[0])
     assert said(spec) == []
@@ -97,11 +97,11 @@ def test_an_operation_whose_name_was_seen_has_that_name() -> None:
     spec = unary("x", "y")
     assert said(spec, lambda each: each[HISTOGRAM].update({"Relu": each[HISTOGRAM].pop("Ios16.relu")})) == [
         f"lacks `Ios16.relu` in `{HISTOGRAM}`",
-        f"says 1 for `{HISTOGRAM}.Relu`, but there is none",
+        f"states 1 for `{HISTOGRAM}.Relu`, but there is none",
     ]
 
 
-def test_of_a_type_that_was_not_seen_what_all_have_is_compared() -> None:
+def test_only_common_keys_of_an_unseen_type_are_compared() -> None:
     spec = unary("x", "y")
     image = ImageFeatureType(width=4, height=1, colorSpace=ImageFeatureType.BGR)
     spec.description.input[0].type.imageType.CopyFrom(image)
@@ -111,7 +111,7 @@ def test_of_a_type_that_was_not_seen_what_all_have_is_compared() -> None:
         "has `z` in `inputSchema`, which is not there",
     ]
     assert said(spec, lambda each: each["inputSchema"][0].update(shortDescription="More")) == [
-        'says "More" for `inputSchema.x.shortDescription`, but it is ""'
+        'states "More" for `inputSchema.x.shortDescription`, but it is ""'
     ]
 
 

@@ -310,7 +310,7 @@ FUNCTIONS: dict[str, tuple[str, Callable[[Model], None] | None, list[str]]] = {
 
 
 @pytest.mark.parametrize(("text", "change", "messages"), FUNCTIONS.values(), ids=FUNCTIONS)
-def test_functions_are_those_that_are_described(
+def test_functions_equal_the_described_ones(
     text: str, change: Callable[[Model], None] | None, messages: list[str]
 ) -> None:
     spec = plain()
@@ -318,13 +318,13 @@ def test_functions_are_those_that_are_described(
     assert found(spec, change) == messages
 
 
-def test_what_was_compiled_fits() -> None:
+def test_a_compiled_program_fits() -> None:
     assert found(plain()) == []
     assert found(ranged()) == []
 
 
 @pytest.mark.parametrize(("change", "place", "messages"), CHANGED.values(), ids=CHANGED)
-def test_what_a_description_states_otherwise_is_reported(
+def test_a_contradiction_of_the_description_is_reported(
     change: Callable[[Model], object], place: str, messages: list[str]
 ) -> None:
     assert found(plain(), change) == messages
@@ -333,7 +333,7 @@ def test_what_a_description_states_otherwise_is_reported(
 
 @pytest.mark.parametrize("is_piped", [False, True], ids=["", "in a pipeline"])
 @pytest.mark.parametrize(("change", "place", "messages"), CHANGED.values(), ids=CHANGED)
-def test_a_build_reports_what_a_check_of_it_would(
+def test_a_build_reports_the_findings_of_its_check(
     change: Callable[[Model], object], place: str, messages: list[str], is_piped: bool, tmp_path: Path
 ) -> None:
     """Apart from what only a text has: its dialect, and the order in it."""
@@ -397,7 +397,7 @@ RANGES: dict[str, tuple[Callable[[Model], object], str]] = {
 
 @pytest.mark.parametrize(("change", "message"), RANGES.values(), ids=RANGES)
 def test_flexible_shapes_are_compared(change: Callable[[Model], object], message: str) -> None:
-    begins = "warning: FlexibleShapeInformation says [2] by default, in the ranges [[1, 4]] of `more`, "
+    begins = "warning: FlexibleShapeInformation states [2] by default, in the ranges [[1, 4]] for `more`, "
     assert any(each.startswith(begins + message) for each in found(ranged(), change))
 
 
@@ -406,7 +406,7 @@ def test_a_missing_attribute_is_reported() -> None:
     text = as_coremlc(spec.mlProgram, 9, spec.description, on_warning=lambda _: None)
     start = text.index(" [FlexibleShapeInformation")
     attribute = text[start : text.index(" {\n", start)]
-    assert "FlexibleShapeInformation has nothing of `more`" in found(ranged(), None, **{attribute: ""})[0]
+    assert "FlexibleShapeInformation states nothing for `more`" in found(ranged(), None, **{attribute: ""})[0]
 
 
 def imaged(spec: Model, *, sizes: bool = False, ranges: bool = False) -> Model:
@@ -422,7 +422,7 @@ def imaged(spec: Model, *, sizes: bool = False, ranges: bool = False) -> Model:
 
 
 @pytest.mark.parametrize("kind", [{"sizes": True}, {"ranges": True}], ids=str)
-def test_what_is_unproven_of_images_is_not_compared(kind: dict[str, bool]) -> None:
+def test_unproven_facts_of_images_are_not_compared(kind: dict[str, bool]) -> None:
     text = ONE.replace("[1, 3, 8, 6]", "[1, 3, ?, 6]")
     spec = of_text(text)
     assert found(imaged(spec, **kind)) == []  # as it is written here
@@ -439,7 +439,7 @@ def test_an_image_of_one_size_has_no_flexible_shape() -> None:
     )
 
 
-def test_what_is_unproven_of_flexible_shapes_is_not_compared() -> None:
+def test_unproven_facts_of_flexible_shapes_are_not_compared() -> None:
     told_of_range = found(ranged(), no_end)
     assert len(told_of_range) == 1
     assert "has no greatest size in the dimension 0 (description: input `more`, shapeRange)" in told_of_range[0]
@@ -454,7 +454,7 @@ def test_several_inputs_of_flexible_shape_are_not_compared() -> None:
     assert found(ranged(), change) == [gone]
 
 
-def test_sizes_are_compared_whatever_their_keys_are() -> None:
+def test_sizes_are_compared_under_any_keys() -> None:
     spec = ranged()
     sizes(spec)
     assert found(spec, None, **{'"00000000"': '"543d0f94"', '"00000001"': '"9e38c1a4"'}) == []

@@ -96,7 +96,7 @@ ARRAYS = {
 
 
 @pytest.mark.parametrize(("array", "kind"), ARRAYS.items())
-def test_a_weight_is_wherever_a_literal_without_a_type_does(folder: Path, array: str, kind: str) -> None:
+def test_a_weight_may_replace_any_literal_without_a_type(folder: Path, array: str, kind: str) -> None:
     constant = f"{kind} {{}} = const()[val = {kind}({array})];"
     x = f"{kind} x"
     for argument in (array, f"({array})"):
@@ -277,7 +277,7 @@ def test_the_text_of_a_folder_with_a_draft_is_whole(folder: Path) -> None:
     )
 
 
-def test_values_of_arrays_are_not_looked_at(folder: Path) -> None:
+def test_values_of_arrays_are_not_read(folder: Path) -> None:
     """What has to be known for a type to follow is written."""
     [(code, _)] = told(program('y = reduce_sum(x, int32 $npy("i64.npy"), keep_dims = false);'), folder)
     assert code == "MIL711"
@@ -336,7 +336,7 @@ def test_a_file_is_reported_once_and_others_are_still_checked(folder: Path) -> N
     assert [code for code, _ in told(text, folder)] == ["MIL413", "MIL416", "MIL505", "MIL516"]
 
 
-def test_a_text_by_itself_is_reported_once_that_it_has_no_folder() -> None:
+def test_a_missing_folder_of_a_text_is_reported_once() -> None:
     text = program('a = conv(x, $npy("w.npy"));', 'b = relu(mul(x, $npy("v.npy")));', "y = reduce_sum(x, axes = [9]);")
     assert told(text, None) == [("MIL111", '$npy("w.npy")'), ("MIL516", "[9]")]
     with pytest.raises(ParseError, match="MIL111"):
@@ -479,7 +479,7 @@ def test_no_weight_is_inside_a_list(literal: str, folder: Path) -> None:
         ('tensor<fp16, [1]> $npy("w")', "MIL010"),
     ],
 )
-def test_a_phrase_that_is_none_is_one_error(phrase: str, code: str, folder: Path) -> None:
+def test_an_invalid_phrase_is_one_error(phrase: str, code: str, folder: Path) -> None:
     found = told(program(f"a = add(x, {phrase});", "y = relu(x);"), folder)
     assert [each for each, _ in found] == [code]
 
@@ -498,7 +498,7 @@ def test_an_elided_literal_beside_a_weight(folder: Path) -> None:
     assert f'{WEIGHT} w = const()[val = {WEIGHT}($elided(24, "sha256:00"))];' in infer_draft(text, path=at(folder))
 
 
-def test_what_is_inferred_names_the_output(folder: Path) -> None:
+def test_inferred_types_are_written_at_their_places(folder: Path) -> None:
     text = program('y = relu(mul(x, fp16 $npz("a.npz", "w32")));', inputs=WEIGHT + " x")
     read = recover(text)
     edits = draft_types(read, Arrays(folder)).edits

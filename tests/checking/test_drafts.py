@@ -169,7 +169,7 @@ def test_an_unknown_type_is_reported_if_nothing_else_is_wrong() -> None:
         ),
     ],
 )
-def test_too_little_is_known_of_what_is_named(draft: str, why: str | None) -> None:
+def test_named_values_of_which_too_little_is_known(draft: str, why: str | None) -> None:
     inputs = "tensor<fp16, [2, 3]> x, tensor<fp16, [], $rank(-1)> v, bool p"
     if why is None:
         assert inferred(draft, inputs=inputs)
@@ -218,7 +218,7 @@ def test_too_little_is_known_of_what_is_named(draft: str, why: str | None) -> No
         ),
     ],
 )
-def test_what_cannot_be_inferred_is_reported_once_with_reason(draft: str, why: str) -> None:
+def test_an_impossible_inference_is_reported_once_with_reason(draft: str, why: str) -> None:
     [said, *others] = refusals(draft, "_ z = relu(x = y);", "_ w = add(x = z, y = 1);", outputs="w")
     assert said.startswith(why)
     assert others == []
@@ -252,7 +252,7 @@ def test_name_that_is_taken_is_reported_even_where_type_is_open() -> None:
     assert [found.code for found in found] == ["MIL712", "MIL604", "MIL602"]
 
 
-def test_what_a_block_lacks_is_reported_in_the_block() -> None:
+def test_a_gap_in_a_block_is_reported_in_the_block() -> None:
     found = miltext.check(
         program(
             "_ y = while_loop(loop_vars = (x))",
@@ -280,21 +280,21 @@ def test_an_operation_is_reported_once_without_its_users() -> None:
     ]
 
 
-def test_what_a_later_opset_has_is_reported_once() -> None:
+def test_a_part_of_a_later_opset_is_reported_once() -> None:
     text = program("_ y = silu(x = x);", "_ z = fill_like(ref_tensor = x, value = 1);", "_ w = exp(x = z);")
     found = miltext.check(text.replace("ios18", "ios15").replace("silu", "fill_like"))
     assert [found.code for found in found][:2] == ["MIL712", "MIL502"]
     assert "MIL711" not in [found.code for found in found]
 
 
-def test_nothing_is_known_of_what_an_open_signature_takes() -> None:
+def test_inputs_of_an_open_signature_are_unknown() -> None:
     said = refusals(f"{LISTS} _ y = custom_layer(n = 1, {CUSTOM});")
     assert said == [
         "the type of this literal cannot be inferred: nothing is known of `n` of `custom_layer`; write it out"
     ]
 
 
-def test_a_literal_without_elements_has_the_type_that_is_asked() -> None:
+def test_an_empty_literal_has_the_expected_type() -> None:
     [line] = inferred("tensor<fp16, [2, 3]> y = squeeze(axes = [], x = x);")
     assert "axes = tensor<int32, [0]>([])" in line
 
@@ -336,7 +336,7 @@ def test_a_whole_text_is_only_laid_out() -> None:
     assert complete(text.replace("    ", "")) == (text, [])
 
 
-def test_lowering_a_draft_shows_what_fills_it_in() -> None:
+def test_lowering_a_draft_shows_the_verb_that_completes_it() -> None:
     for operation in ("_ y = relu(x = x);", "fp16 y = mul(x = x, y = 2);", "fp16 y = mean(x = x, keep_dims = false);"):
         with pytest.raises(ParseError, match="`miltext infer`") as caught:
             miltext.parse(program(operation))

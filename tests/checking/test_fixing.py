@@ -57,7 +57,7 @@ GUESSES = [
 
 
 @pytest.mark.parametrize(("right", "wrong"), CERTAIN)
-def test_certain_fixes_is_fixed(right: str, wrong: str) -> None:
+def test_certain_suggestions_are_applied(right: str, wrong: str) -> None:
     text = changed(right, wrong)
     mended = mend(text, check, safe)
     assert (mended.diagnostics, mended.applied) == ([], 1)
@@ -66,7 +66,7 @@ def test_certain_fixes_is_fixed(right: str, wrong: str) -> None:
 
 
 @pytest.mark.parametrize(("right", "wrong"), GUESSES)
-def test_what_is_a_guess_is_fixed_only_if_asked(right: str, wrong: str) -> None:
+def test_guesses_are_fixed_only_on_request(right: str, wrong: str) -> None:
     text = changed(right, wrong)
     assert mend(text, check, safe)[:2] == (text, 0)
     mended = mend(text, check, unsafe)
@@ -98,14 +98,14 @@ def test_line_ends_and_comments_stay() -> None:
     assert mended.text == text.replace("hiden)", "hidden)")
 
 
-def test_what_could_be_read_keeps_its_meaning() -> None:
+def test_readable_parts_keep_their_meaning() -> None:
     text = TEXT.replace(";\n", "; // mil: ignore[MIL603] // why\n")
     mended = mend(text, check, safe)
     assert mended.text == TEXT.replace(";\n", "; // why\n")
     assert parse(mended.text) == parse(text)
 
 
-def test_what_a_comment_ignores_is_not_fixed() -> None:
+def test_an_ignored_finding_is_not_fixed() -> None:
     text = changed("hidden);", "hiden); // mil: ignore[MIL604]", TEXT)
     assert mend(text, check, unsafe) == (text, 0, [], 0)
 
@@ -132,7 +132,7 @@ def at(start: int, end: int, suggestion: str, code: str = "MIL501") -> Diagnosti
         ("// c", "// c", ""),
     ],
 )
-def test_what_is_removed_leaves_no_blanks_at_the_end_of_a_line(text: str, gone: str, left: str) -> None:
+def test_a_removal_leaves_no_blanks_at_the_end_of_a_line(text: str, gone: str, left: str) -> None:
     start = text.index(gone)
     assert applied(text, [at(start, start + len(gone), "")]).text == left
 
@@ -150,7 +150,7 @@ def test_neighbours_are_fixed_one_after_the_other() -> None:
     assert mend("aab", rules("a", "b"), safe) == ("AAB", 3, [], 0)
 
 
-def test_what_overlaps_is_looked_at_again() -> None:
+def test_overlapping_fixes_are_checked_again() -> None:
     def found(text: str) -> list[Diagnostic]:
         return [at(0, 4, "wxyz"), at(2, 3, "C")] if text == "abcd" else []
 
@@ -190,7 +190,7 @@ def test_a_fix_does_not_break_parsing_for_fewer_reports() -> None:
     assert mend("aba", found, safe)[:2] == ("aba", 0)
 
 
-def test_text_that_cannot_even_be_checked_is_not_an_improvement() -> None:
+def test_a_text_that_cannot_be_checked_is_not_an_improvement() -> None:
     def found(text: str) -> list[Diagnostic]:
         if not text:
             raise MiltextError([Diagnostic("error", "MIL256", "the file is empty")])
@@ -206,7 +206,7 @@ def test_suggestions_that_undo_each_other_come_to_an_end() -> None:
     assert mend("a", found, safe)[:2] == ("a", 0)
 
 
-def test_what_mending_brings_to_light_is_fixed_as_well() -> None:
+def test_findings_that_a_fix_reveals_are_fixed_too() -> None:
     def found(text: str) -> list[Diagnostic]:
         if text[0] == "a":
             return [at(0, 1, "A")._replace(severity="error", code="MIL010")]
@@ -235,7 +235,7 @@ def test_a_certain_fix_stays_where_a_guess_does_no_good() -> None:
     assert mend("ab", found, unsafe)[:2] == ("Ab", 1)
 
 
-def test_there_is_an_end_to_looking() -> None:
+def test_the_search_for_fixes_ends() -> None:
     found, checks = counted(lambda text: [at(2 * index, 2 * index + 1, "b") for index in range(1000)])
     mended = mend("a-" * 1000, found, safe)
     assert (mended.applied, mended.useless) == (0, None)
@@ -309,7 +309,7 @@ def test_suggestions_that_do_no_good_do_not_keep_many_others(count: int) -> None
         ("tensor<half, [2, 3]> v = my_own(q = x, r = x)", "tensor<fp16, [2, 3]> v = my_own(q = x, r = x);", "MIL501"),
     ],
 )
-def test_a_fix_that_brings_other_mistakes_to_light_is_applied(wrong: str, right: str, left: str) -> None:
+def test_a_fix_that_reveals_other_mistakes_is_applied(wrong: str, right: str, left: str) -> None:
     mended = mend(lines_of(wrong), check, safe)
     assert right in mended.text
     assert {each.code[: len(left)] for each in mended.diagnostics} == {left}

@@ -50,7 +50,7 @@ def exit_codes(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> dict
 @pytest.mark.parametrize("codes", ["", "code"], ids=["all", "code"])
 @pytest.mark.parametrize(("made", "after"), list(product(MADE, AFTER)))
 @pytest.mark.parametrize("name", CALLS)
-def test_what_check_ignores_the_others_do(
+def test_all_verbs_ignore_the_same_findings_as_check(
     name: str, made: str, after: str, codes: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     call, code, stops = CALLS[name]
@@ -66,14 +66,14 @@ def test_what_check_ignores_the_others_do(
         assert told == []
 
 
-def test_what_stops_inference_elsewhere_leaves_others_ignored() -> None:
+def test_a_stop_of_inference_elsewhere_leaves_others_ignored() -> None:
     text = DRAFT.format(
         made="y = ", call='gelu(x, mode = "odd")', codes="", after="z = relu(nope); // mil: ignore[MIL604]"
     )
     assert [each.code for each in miltext.check(text) if each.severity == "error"] == ["MIL604"]
 
 
-def test_a_whole_text_ignores_what_it_is_asked_to() -> None:
+def test_a_whole_text_ignores_requested_codes() -> None:
     text = DRAFT.format(made="tensor<fp16, [2, 3]> y = ", call="relu(x = nope)", codes="[MIL604]", after="")
     assert miltext.check(text) == []
 
@@ -100,7 +100,7 @@ def checked_so(way: str, code: str, text: str) -> tuple[int, str]:
 @pytest.mark.parametrize("after", AFTER)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", CALLS)
-def test_no_choice_of_codes_hides_what_stops_inference(
+def test_no_choice_of_codes_hides_a_stop_of_inference(
     name: str, way: str, after: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was hidden: `check` exited with 0, and `build` refused the draft."""
@@ -115,7 +115,7 @@ def test_no_choice_of_codes_hides_what_stops_inference(
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_choice_of_codes_hides_what_stops_nothing(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_choice_of_codes_hides_other_findings(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     whole = DRAFT.format(made="tensor<fp16, [2, 3]> y = ", call="relu(x = nope)", codes="", after="")
     assert checked_so(way, "MIL604", whole.replace(" // mil: ignore", "")) == (0, "nothing found in 1 program\n")

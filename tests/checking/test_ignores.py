@@ -60,7 +60,7 @@ def test_without_a_comment_the_operation_is_reported() -> None:
         "// mil: ignore[MIL50] // mil: ignore[MIL501]",
     ],
 )
-def test_a_comment_ignores_what_is_on_its_line(comment: str) -> None:
+def test_a_comment_ignores_findings_on_its_line(comment: str) -> None:
     assert told(text_of(f"{OWN} {comment}")) == []
 
 
@@ -74,7 +74,7 @@ def test_a_comment_ignores_what_is_on_its_line(comment: str) -> None:
         f"/* \n // mil: ignore \n */ {OWN.strip()}",
     ],
 )
-def test_anything_else_ignores_nothing(line: str) -> None:
+def test_other_comments_ignore_nothing(line: str) -> None:
     assert [code for code, _ in told(text_of(line))] == ["MIL501"]
 
 
@@ -92,12 +92,12 @@ PLACES = [("", "", "", ""), *(tuple(COMMENT if at == each else "" for at in rang
 
 
 @pytest.mark.parametrize("places", PLACES[1:])
-def test_a_comment_speaks_of_the_whole_of_an_operation(places: tuple[str, ...]) -> None:
+def test_a_comment_applies_to_a_whole_operation(places: tuple[str, ...]) -> None:
     assert told(text_of(BROKEN % PLACES[0])) == [("MIL501", 4)]
     assert told(text_of(BROKEN % places)) == []
 
 
-def test_a_comment_speaks_of_no_neighbour() -> None:
+def test_a_comment_does_not_apply_to_neighbours() -> None:
     lines = [OWN.replace("y =", f"{name} =") for name in "aby"]
     lines[1] += " // mil: ignore"
     assert told(text_of(*lines)) == [("MIL501", 4), ("MIL501", 6)]
@@ -105,13 +105,13 @@ def test_a_comment_speaks_of_no_neighbour() -> None:
     assert told(text_of(both)) == []
 
 
-def test_a_comment_at_head_of_a_block_speaks_of_head_alone() -> None:
+def test_a_comment_at_the_head_of_a_block_applies_to_the_head() -> None:
     text = text_of(OWN, "// mil: ignore[MIL6]").replace("x) {", "x) { // mil: ignore[MIL501]")
     assert sorted(told(text)) == [("MIL501", 4), ("MIL713", 3), ("MIL713", 5)]
 
 
 @pytest.mark.parametrize("broken", [OWN.replace("my_own(x = x)", "relu(x = z)"), OWN.replace(");", ")")])
-def test_while_are_errors_no_one_knows_what_comment_ignores(broken: str) -> None:
+def test_with_errors_no_comment_counts_as_unused(broken: str) -> None:
     text = text_of(f"{OWN.replace('y =', 'a =')} // mil: ignore[MIL501, MIL603]", broken)
     assert "MIL713" not in {code for code, _ in told(text)}
     assert "error" in {each.severity for each in check(text)}
@@ -128,7 +128,7 @@ def test_while_are_errors_no_one_knows_what_comment_ignores(broken: str) -> None
         (OWN.replace("x = x", "x = int32(5000000000)") + " // mil: ignore[ALL]", "MIL020"),
     ],
 )
-def test_what_keeps_a_text_from_being_read_is_reported(line: str, code: str) -> None:
+def test_the_error_of_an_unreadable_text_is_reported(line: str, code: str) -> None:
     assert code in {code for code, _ in told(text_of(line))}
 
 
@@ -151,7 +151,7 @@ def test_a_draft_whose_gap_is_ignored_is_refused_all_the_same() -> None:
     "gap",
     ["_ a = relu(x = x);", 'tensor<fp16, [3]> a = const()[val = tensor<fp16, [3]>($elided(3, "sha256:00"))];'],
 )
-def test_a_text_with_gaps_does_not_report_what_ignores_nothing(gap: str) -> None:
+def test_a_text_with_gaps_does_not_report_unused_comments(gap: str) -> None:
     text = text_of(gap, OWN.replace("my_own", "relu") + " // mil: ignore[MIL7]")
     assert "MIL713" not in {code for code, _ in told(text)}
     assert {each.severity for each in check(text)} <= {"warning", "note"}
@@ -190,7 +190,7 @@ def test_only_the_codes_that_ignore_nothing_are_to_go(codes: str, left: str) -> 
     assert told(text_of(f"{OWN} {found.suggestion}")) == []
 
 
-def test_what_only_coremltools_states_may_be_ignored_beforehand() -> None:
+def test_findings_of_coremltools_may_be_ignored_beforehand() -> None:
     assert told(text_of(f"{OWN} // mil: ignore[MIL501, MIL801]")) == []
 
 
@@ -256,7 +256,7 @@ def test_other_comments_are_left_alone(comment: str) -> None:
     assert told(text_of(f"{OWN} {comment}")) == [("MIL501", 4)]
 
 
-def test_a_comment_about_a_comment_is_not_taken_by_it() -> None:
+def test_a_comment_does_not_apply_to_comments() -> None:
     text = text_of(OWN.replace("my_own", "relu") + " // mil: ignore[MIL7] // mil: ignore[MIL603]")
     assert told(text) == [("MIL713", 4), ("MIL713", 4)]
 
@@ -266,7 +266,7 @@ def test_a_comment_about_a_comment_is_not_taken_by_it() -> None:
 
 @pytest.mark.parametrize("width", [None, 1, 40, 80])
 @pytest.mark.parametrize("places", PLACES)
-def test_fmt_changes_nothing_about_what_is_ignored(width: int | None, places: tuple[str, ...]) -> None:
+def test_fmt_keeps_the_ignored_findings(width: int | None, places: tuple[str, ...]) -> None:
     text = text_of(
         OWN.replace("y =", "a =") + " // mil: ignore[MIL501]",
         BROKEN.replace("y =", "b =") % places,

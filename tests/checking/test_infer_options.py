@@ -132,7 +132,7 @@ def test_one_after_the_other_is_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_the_request_is_there(name: str) -> None:
+def test_the_request_is_present(name: str) -> None:
     made = miltext.parse(infer(TEXTS[name], *DRAFT_WORDS))
     for operation in _operations(made):
         assert "name" in operation.attributes or not operation.outputs
@@ -213,7 +213,7 @@ def test_a_constant_is_named_where_its_operation_is() -> None:
     assert second == "fp16 y_y_0 = const()[val = fp16(0.5)];"
 
 
-def test_what_coremltools_keeps_among_attributes_stays() -> None:
+def test_attributes_of_coremltools_stay() -> None:
     body = """tensor<fp16, [2]> w = constexpr_lut_to_dense(indices = tensor<uint8, [1]>([2]),
         lut = tensor<fp16, [2]>([0, 1]), shape = tensor<uint32, [1]>([2])); y = relu(x);"""
     text = program(body).replace("ios18", "ios16").replace(", state<tensor<fp16, [2, 4]>> s", "")
@@ -228,7 +228,7 @@ def test_what_coremltools_keeps_among_attributes_stays() -> None:
         "y = reshape_like(x, (x), (0), (2), (true));",
     ],
 )
-def test_what_coremltools_binds_to_values_stays(body: str) -> None:
+def test_arguments_that_coremltools_binds_to_values_stay(body: str) -> None:
     body = body.replace("LABELS", 'list<string, 2>(["a", "b"])')
     text = program(body.replace("TABLE", "tensor<fp16, [1, 1, 2, 1]>([[[[0], [1]]]])"))
     assert infer(text, "consts") == infer(text)
@@ -265,7 +265,7 @@ def test_a_default_is_written_where_there_is_one(body: str, expected: str) -> No
     assert line[line.index("(", line.index(" = ")) + 1 : -2] == expected
 
 
-def test_a_default_that_hangs_on_what_is_not_known_is_left_out() -> None:
+def test_a_default_that_depends_on_unknown_facts_is_left_out() -> None:
     text = program("").replace("-> (y)", "-> (x)").replace("bool p", "tensor<fp16, [1, $variadic]> q")
     body = 'fp16 y = max_pool(x = q, kernel_sizes = [2], pad_type = "valid"); fp16 z = layer_norm(q);'
     made = infer(text.replace("{\n\n", "{\n" + body), "defaults")
@@ -291,7 +291,7 @@ MARKERS = {
 
 @pytest.mark.parametrize("marker", MARKERS)
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_marker_requests_what_its_words_state(marker: str, end: str) -> None:
+def test_a_marker_requests_the_parts_of_its_words(marker: str, end: str) -> None:
     text = program("y = softmax(x);", marker).replace("\n", end)
     words = MARKERS[marker]
     made = infer(text)

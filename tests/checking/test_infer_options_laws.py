@@ -51,7 +51,7 @@ SOME = [sample for sample in PROGRAMS if sample.opset != "ios17"][::9]
 
 
 @pytest.mark.parametrize("sample", SOME, ids=str)
-def test_what_coremltools_writes_stays_its_kind(sample: Sample, tmp_path: Path) -> None:
+def test_programs_from_coremltools_keep_their_kind(sample: Sample, tmp_path: Path) -> None:
     pytest.importorskip("coremltools")
     program = Program.FromString(sample.program())
     for text in (miltext.to_text(program), miltext.to_text(inlined(program))):

@@ -48,7 +48,7 @@ def disagreements(program: proto.Program) -> list[Inference]:
 
 @needs_coremltools
 @pytest.mark.parametrize("sample", PROGRAMS, ids=str)
-def test_agrees_with_what_coremltools_declares(sample: Sample) -> None:
+def test_agrees_with_the_types_from_coremltools(sample: Sample) -> None:
     assert disagreements(program_of(sample)) == []
 
 
@@ -84,7 +84,7 @@ def test_reach() -> None:
 
 
 @needs_coremltools
-def test_the_page_shows_what_the_command_prints(
+def test_the_page_shows_the_output_of_the_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """In this process, in which coremltools' programs are made once for all tests."""

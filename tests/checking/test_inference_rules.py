@@ -289,7 +289,7 @@ def test_rules_that_depend_on_the_opset() -> None:
     assert len(inferred("non_maximum_suppression", "ios17", **BOXES)) == 3
 
 
-def test_control_flow_outputs_what_its_blocks_give() -> None:
+def test_control_flow_outputs_the_results_of_its_blocks() -> None:
     scalar, wide = t("int32"), t("fp32", None, 3, 4)
     assert inferred("cond", blocks=[((), (X,)), ((), (X,))], pred=True) == X
     assert inferred("cond", blocks=[((), (X,)), ((), (t("fp32", 5, 3, 4),))], pred=True) == wide

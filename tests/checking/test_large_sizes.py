@@ -66,11 +66,11 @@ def test_a_size_that_is_too_large_is_reported_once_where_it_is(name: str, size: 
 
 
 @pytest.mark.parametrize("name", ["input", "input that is not used", "state"])
-def test_the_greatest_size_is_none(name: str) -> None:
+def test_the_greatest_size_is_not_too_large(name: str) -> None:
     assert [each.code for each in miltext.check(texts(name, FITTING)[0]) if each.severity == "error"] == []
 
 
-def test_a_draft_is_held_to_what_follows() -> None:
+def test_a_draft_must_have_the_inferred_sizes() -> None:
     lines = "y = concat(axis = 1, interleave = false, values = (x, x));"
     text = f"program(1.3) {{ func main<ios18>(tensor<fp32, [2, {FITTING}]> x) {{ {lines} }} -> (y); }}"
     [found] = [each for each in miltext.check(text) if each.severity == "error"]

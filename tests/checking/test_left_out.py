@@ -45,7 +45,7 @@ WRONG = "            tensor<fp32, [4]> z = tanh(x = w);"
 
 
 @pytest.mark.parametrize("path", [EXAMPLE, *corpus_files("bundles/*.mlpackage", "mlprograms/*.mlmodel")])
-def test_a_check_finds_what_it_finds_in_the_whole_text(path: Path) -> None:
+def test_a_check_finds_the_same_as_in_the_whole_text(path: Path) -> None:
     model = open_model(path)
     models = [each for each in model.models or [model] if each.type == "mlProgram"]
     for each in models:
@@ -78,7 +78,7 @@ def test_a_value_that_is_left_out_has_a_type_and_no_more(tmp_path: Path) -> None
     assert miltext.check(whole() + '// $elided(3, "sha256:00")\n') == []
 
 
-def test_what_the_original_has_is_checked_too(tmp_path: Path) -> None:
+def test_parts_from_the_original_are_checked_too(tmp_path: Path) -> None:
     old = original(tmp_path, whole())
     for text, expected in (
         (elided(whole()), []),
@@ -95,13 +95,13 @@ def test_what_the_original_has_is_checked_too(tmp_path: Path) -> None:
         assert bool(found) == bool(expected)
 
 
-def test_what_a_draft_leaves_out_stays_out_when_it_is_completed() -> None:
+def test_literals_omitted_by_a_draft_stay_out_when_completed() -> None:
     text = elided(whole())
     assert miltext.infer_draft(text.replace("tensor<fp32, [3]> y = mul(x = v, y = w)", "y = mul(v, w)")) == text
     assert miltext.infer_draft(text) == text
 
 
-def test_what_the_original_has_of_a_draft_is_checked_too(tmp_path: Path) -> None:
+def test_parts_of_a_draft_from_the_original_are_checked_too(tmp_path: Path) -> None:
     old = original(tmp_path, whole())
     notice = ("note", "MIL712")
     for text, used, expected in (

@@ -314,7 +314,7 @@ def test_a_problem_is_reported_once_at_its_argument(row: Row) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.right)
-def test_what_is_right_beside_it_is_not(row: Row) -> None:
+def test_correct_neighbours_are_not_reported(row: Row) -> None:
     assert found(row.right, row.opset) == []
 
 
@@ -438,7 +438,7 @@ def arguments(call: str, opset: str) -> Arguments:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_what_is_just_outside_facts_is_reported_parameter(case: Case) -> None:
+def test_a_value_just_outside_the_facts_is_reported(case: Case) -> None:
     operands, known = arguments(case.call, case.opset).operands, signature(operation(case.call), case.opset)
     assert known
     assert list(clashes(known, operands, "1.3")) == []

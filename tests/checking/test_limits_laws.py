@@ -112,7 +112,7 @@ each_call = pytest.mark.parametrize("given", CALLS, ids=lambda given: f"{given.k
 
 
 @each_call
-def test_what_the_facts_allow_is_silent(given: Call) -> None:
+def test_allowed_values_are_not_reported(given: Call) -> None:
     assert not given.told()
     for name, parameter in given.known.parameters.items():
         for inside, _, _ in edges(parameter, given.sizes):
@@ -121,7 +121,7 @@ def test_what_the_facts_allow_is_silent(given: Call) -> None:
 
 
 @each_call
-def test_what_is_just_outside_is_reported_the_parameter(given: Call) -> None:
+def test_a_value_just_outside_is_reported_with_its_parameter(given: Call) -> None:
     for name, parameter in given.known.parameters.items():
         for _, outside, code in edges(parameter, given.sizes):
             wrong = with_first(parameter, given.operands[name], outside)
@@ -161,7 +161,7 @@ def with_other_shapes(given: Call, random: Random) -> dict[str, Operand]:
 
 
 @each_call
-def test_sizes_that_all_agree_on_are_those_that_most_state(given: Call) -> None:
+def test_agreed_sizes_equal_those_of_the_majority(given: Call) -> None:
     random, taken = Random(given.known.name), 0
     for nth in range(60):
         operands = with_other_shapes(given, random) if nth else given.operands

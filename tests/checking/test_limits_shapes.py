@@ -357,12 +357,12 @@ def test_a_problem_is_reported_once_at_its_argument(row: Row) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.right)
-def test_what_is_right_beside_it_is_not(row: Row) -> None:
+def test_correct_neighbours_are_not_reported(row: Row) -> None:
     assert not found(row.right, row.opset)
 
 
 @pytest.mark.parametrize("row", DOUBTED, ids=lambda row: row.wrong)
-def test_what_is_odd_is_a_warning(row: Row) -> None:
+def test_an_odd_value_is_a_warning(row: Row) -> None:
     [(code, message, place)] = found(row.wrong, row.opset, "warning")
     assert (code, row.message in message) == (row.code, True), message
     name = message.split("`")[1]
@@ -371,7 +371,7 @@ def test_what_is_odd_is_a_warning(row: Row) -> None:
 
 
 @pytest.mark.parametrize("row", DOUBTED, ids=lambda row: row.right)
-def test_what_is_usual_beside_it_is_not(row: Row) -> None:
+def test_usual_neighbours_are_not_reported(row: Row) -> None:
     assert not found(row.right, row.opset) + found(row.right, row.opset, "warning")
 
 
@@ -399,7 +399,7 @@ def test_all_of_nothing_is_left_alone() -> None:
         ("[0, 4, 8, 6]", "slice_by_index(begin = [1, 0, 0, 0], end = [1, 4, 8, 6], x = image)"),
     ],
 )  # fmt: skip
-def test_what_coremltools_declares_of_a_slice_is_taken(made: str, call: str) -> None:
+def test_a_slice_declared_by_coremltools_is_accepted(made: str, call: str) -> None:
     assert not found(f"tensor<fp32, {made}> y = {call}", "ios18")
 
 

@@ -45,7 +45,7 @@ def at(text: str, found: Diagnostic) -> str:
 
 
 @pytest.mark.parametrize(("given", "takes"), list(product(SHAPES, SHAPES)), ids=str)
-def test_what_a_turn_returns_the_next_one_takes(given: Shape, takes: Shape) -> None:
+def test_the_outputs_of_a_turn_are_the_inputs_of_the_next(given: Shape, takes: Shape) -> None:
     for made, gives in product(SHAPES, SHAPES):
         text = LOOP.format(opset="ios16", given=typed(given), takes=typed(takes), made=typed(made), gives=typed(gives))
         found = errors(text)
@@ -91,7 +91,7 @@ def test_a_condition_is_one_truth_value(shape: Shape, dtype: str, fits: bool) ->
 
 
 @pytest.mark.parametrize(("first", "second"), list(product(SHAPES, SHAPES)), ids=str)
-def test_branches_return_what_the_operation_states(first: Shape, second: Shape) -> None:
+def test_branches_return_the_types_of_the_operation(first: Shape, second: Shape) -> None:
     for gives in SHAPES:
         text = f"""program(1.3) {{ func main<ios16>(bool more) {{ {typed(gives)} y = cond(pred = more)
             () {{ {typed(first)} a = odd(x = more); }} -> (a)
@@ -164,7 +164,7 @@ def test_many_sizes_that_change_one_after_another_end_in_answer() -> None:
     assert all(each.code == "MIL512" for each in found)
 
 
-def test_a_rank_that_changes_is_reported_at_what_body_returns() -> None:
+def test_a_changed_rank_is_reported_at_the_output_of_the_body() -> None:
     text = draft("c = expand_dims(b, [0])")
     [found] = errors(text)
     assert (found.code, at(text, found)) == ("MIL512", "c")
@@ -178,6 +178,6 @@ def test_a_stated_input_stays_as_it_is_stated() -> None:
     assert "it takes tensor<fp16, [2]>" in found.message
 
 
-def test_what_a_draft_misspells_in_a_loop_is_reported_once() -> None:
+def test_a_misspelling_in_a_loop_is_reported_once() -> None:
     text = draft('d = const()[val = $npy("gone.npy")]; c = concat((b, b), 0, false)')
     assert len([each for each in miltext.check(text) if each.code == "MIL111"]) == 1

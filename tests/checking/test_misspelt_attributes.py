@@ -73,7 +73,7 @@ def test_an_attribute_like_none_is_a_writers_own(attribute: str) -> None:
         assert not miltext.check(f"program(1.3) {{ func f<ios16>(fp16 x) {{ fp16 y = {call}; }} -> (y); }}")
 
 
-def test_where_one_is_required_any_attribute_was_meant_to_be_it() -> None:
+def test_any_attribute_may_be_a_misspelt_required_one() -> None:
     text = "program(1.3) { func f<ios16>() { fp16 y = const()[content = fp16(1)]; } -> (y); }"
     assert misspelt(miltext.check(text), text, "content") == ["val"]
 

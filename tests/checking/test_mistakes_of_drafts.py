@@ -53,7 +53,7 @@ def test_each_wrong_type_of_an_input_is_reported() -> None:
     ]  # fmt: skip
 
 
-def test_inputs_stay_defined_whatever_is_wrong_between_them() -> None:
+def test_inputs_stay_defined_despite_mistakes_between_them() -> None:
     for wrong in ("tensor<f16, [1] q", "q: tensor<fp16, [1]>", "tensor<f16, [1]>", "tensor<f16, [1]> a-b"):
         assert "MIL604" not in {code for code, _ in errors("y = relu(x);", f"{wrong}, {X}")}, wrong
         assert "MIL604" not in {code for code, _ in errors("y = relu(x);", f"{X}, {wrong}")}, wrong
@@ -150,13 +150,13 @@ def test_values_that_belong_together_are_reported_once(call: str, way: str) -> N
     assert not [each for each in miltext.check(text.replace(call, way)) if each.severity == "error"]
 
 
-def test_what_may_be_meant_is_no_list_of_values() -> None:
+def test_valid_lists_of_values_have_no_errors() -> None:
     for call in ("concat((x, z), 0)", "concat(x, 0, false)", "concat((x, z), a, false)", "concat(x, a, false)"):
         body = f"int32 a = const()[val = int32(0)]; y = {call};"
         assert errors(body, "tensor<fp16, [4]> x, tensor<fp16, [4]> z") == [], call
 
 
-def test_a_string_that_names_an_array_is_reported_to_be_one() -> None:
+def test_a_string_that_names_an_array_is_reported() -> None:
     [found] = suggested('y = linear(x, "w.npy");')
     assert found == ("MIL505", '$npy("w.npy")', '$npy("w.npy")')
     [found] = suggested('y = linear(x, "w.txt");')

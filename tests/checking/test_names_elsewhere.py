@@ -185,7 +185,7 @@ def test_another_name_is_suggested(written: str) -> None:
 
 
 @pytest.mark.parametrize("written", OTHERWISE)
-def test_what_another_name_does_not_fix_is_stated(written: str) -> None:
+def test_faults_that_another_name_does_not_fix_are_stated(written: str) -> None:
     assert told(written) == (OTHERWISE[written], None)
 
 
@@ -201,7 +201,7 @@ def test_a_slip_is_still_reported_from_a_name_elsewhere() -> None:
 # ---- the table
 
 
-def test_what_a_name_means_is_an_operation() -> None:
+def test_the_meaning_of_a_name_is_an_operation() -> None:
     known = set(all_names())
     assert {name for names in OPERATIONS for name in names.split()} <= known
     formulas = [quoted for way in WAYS for quoted in re.findall("`(.*?)`", way) if quoted != "mode"]
@@ -215,7 +215,7 @@ def test_the_names_of_parameters_in_a_way_match_the_operation() -> None:
             assert operation == "fp16" or named <= signature(operation).parameters.keys(), way  # type: ignore[union-attr]
 
 
-def test_a_name_is_in_the_table_once_and_is_no_name_of_mil() -> None:
+def test_a_name_is_in_the_table_once_and_is_not_a_name_of_mil() -> None:
     names = " ".join([*OPERATIONS.values(), *WAYS.values(), NOWHERE]).split()
     assert sorted(set(names)) == sorted(names)
     assert len(names) > 250
@@ -224,7 +224,7 @@ def test_a_name_is_in_the_table_once_and_is_no_name_of_mil() -> None:
 
 
 @pytest.mark.parametrize("name", all_names())
-def test_an_operation_by_another_spelling_of_its_name_is_itself(name: str) -> None:
+def test_another_spelling_of_a_name_means_the_same_operation(name: str) -> None:
     camel = "".join(part.capitalize() for part in name.split("_"))
     for written in (name, camel, name.upper(), f"{name}_"):
         known = meant(written)

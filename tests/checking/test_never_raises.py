@@ -74,7 +74,7 @@ def at_depth(calls: int, text: str) -> object:
 
 @pytest.mark.parametrize("depth", [100, 260, 300, 990])
 @pytest.mark.parametrize("literal", ['$blob("w", 64)', '$npy("a.npy")', "1", "x"])
-def test_the_place_of_a_deep_list_does_not_depend_on_who_asks(literal: str, depth: int) -> None:
+def test_the_place_of_a_deep_list_does_not_depend_on_the_caller(literal: str, depth: int) -> None:
     """`infer` and `build`, which ask from a call further in, said it of another bracket."""
     text = statement(f"y = const()[val = {nested(literal, depth)}]; z = add(x, y);")
     assert len({at_depth(calls, text) for calls in (0, 1, 2, 3, 50, 200)}) == 1

@@ -96,7 +96,7 @@ def test_checks_before_change_no_finding(mutation: str) -> None:
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=SEEDS)
-def test_a_right_operation_is_not_looked_at_again(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_valid_operation_is_not_checked_again(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[object] = []
     made = operations._CheckedCall.findings
 
@@ -128,7 +128,7 @@ def codes(program: Program) -> set[str]:
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS)
-def test_names_without_a_closer_look_are_those_with_one(mutation: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remembered_names_equal_computed_names(mutation: str, monkeypatch: pytest.MonkeyPatch) -> None:
     programs = [StatedGraph(program) for program in [*PROGRAMS, *broken(mutation)]]
     looks: list[object] = []
     look = scopes._Names.operation

@@ -24,7 +24,7 @@ SIZES = [(16, 24), (16, 12), (16, 8), (16, 32), (12, 20), (12, 18), (7, 9), (9, 
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_what_is_merged_and_split_again_is_what_it_was(seed: int) -> None:
+def test_a_size_that_is_merged_and_split_again_is_unchanged(seed: int) -> None:
     """A shape of variables, merged at random and taken apart as it was, has the sizes of the variables at each step."""
     rng = random.Random(seed)
     old = [rng.choice((2, 3, 4, 5, 7, 8)) for _ in range(rng.randint(1, 6))]
@@ -136,7 +136,7 @@ def test_a_mask_along_the_diagonal(name: str, before: int, now: int) -> None:
     np.testing.assert_array_equal(made.array, new)
 
 
-def test_what_has_no_pattern() -> None:
+def test_constants_without_a_pattern() -> None:
     rng = np.random.default_rng(0)
     learned = rng.standard_normal((16, 4)).astype(np.float32)
     assert remade(learned, 0, 24) is None

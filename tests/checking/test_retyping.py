@@ -67,13 +67,13 @@ def test_one_edit_and_one_command() -> None:
     assert anew(wider.replace("tensor<fp16, [1, 3, 4, 4]>", "tensor<fp32, [1, 3, 4, 4]>")) == wider
 
 
-def test_a_size_that_becomes_open_is_open_wherever_it_goes() -> None:
+def test_a_size_that_becomes_open_is_open_at_all_uses() -> None:
     flexible = NET.replace("[1, 3, 8, 8]> image", "[1, 3, ?, 8]> image")
     assert anew(flexible) == flexible.replace("[1, 3, 4, 4]", "[1, 3, ?, 4]")
     assert anew(anew(flexible).replace("[1, 3, ?, 8]> image", "[1, 3, 8, 8]> image")) == NET
 
 
-def test_it_is_what_infer_writes_of_the_draft() -> None:
+def test_it_equals_the_output_of_infer_for_the_draft() -> None:
     draft = re.sub(r"tensor<fp32, \S+ \S+ \S+ \S+> (?=pooled|y)", "", NET)
     for size in (8, 10):
         before, after = (text.replace("8, 8]> image", f"{size}, 8]> image") for text in (draft, NET))
@@ -108,7 +108,7 @@ KEPT = {
 
 
 @pytest.mark.parametrize("body", KEPT.values(), ids=KEPT)
-def test_what_does_not_follow_stays(body: str) -> None:
+def test_types_that_do_not_follow_stay(body: str) -> None:
     text = function(body)
     whole, found = complete_anew(text)
     assert whole is not None
@@ -284,7 +284,7 @@ def test_branches() -> None:
     assert anew(larger) == text.replace("[4]", "[6]")
 
 
-def test_what_is_read_of_a_state_follows_and_the_state_stays() -> None:
+def test_the_type_of_a_read_follows_and_the_state_stays() -> None:
     text = function("tensor<fp16, [9]> y = read_state(input = s);", "state<tensor<fp16, [4]>> s")
     assert anew(text) == text.replace("[9]", "[4]")
 
@@ -346,7 +346,7 @@ def test_a_baked_shape_is_reported_once_and_where_it_is_written(body: str, findi
     assert told(function(body, "tensor<fp32, [1, 3, 16, 16]> x")) == findings
 
 
-def test_what_gives_a_value_sizes_of_its_own_is_named() -> None:
+def test_the_origin_of_independent_sizes_is_named() -> None:
     text = function("""
         int32 n = const()[val = int32(4)];
         tensor<fp32, [1, 3, 4, 4]> small = // to a size

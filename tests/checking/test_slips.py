@@ -607,7 +607,7 @@ def mistakes(text: str) -> list[Diagnostic]:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=IDS)
-def test_a_slip_is_reported_once_with_what_mil_writes(row: Row) -> None:
+def test_a_slip_is_reported_once_with_the_spelling_of_mil(row: Row) -> None:
     text, place = unmarked(row)
     [found] = mistakes(text)
     assert (found.message, found.suggestion) == (row.said, row.suggested)
@@ -616,7 +616,7 @@ def test_a_slip_is_reported_once_with_what_mil_writes(row: Row) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=IDS)
-def test_parse_states_of_a_syntax_error_what_check_does(row: Row) -> None:
+def test_parse_and_check_report_a_syntax_error_alike(row: Row) -> None:
     text, _ = unmarked(row)
     [found] = mistakes(text)
     if found.code[:4] in ("MIL0", "MIL1"):
@@ -647,7 +647,7 @@ def test_parse_states_of_a_syntax_error_what_check_does(row: Row) -> None:
         'tensor<int32, [2]> c = const()[name = string("c"), val = [1, 2]];',
     ],
 )
-def test_what_the_short_spelling_has_is_no_slip(written: str) -> None:
+def test_the_short_spelling_is_not_a_slip(written: str) -> None:
     text = AROUND.replace("ROW", written)
     assert mistakes(text) == []
     with pytest.raises(miltext.ParseError) as refused:
@@ -764,7 +764,7 @@ def test_each_function_without_an_opset_is_reported() -> None:
 
 
 @pytest.mark.parametrize("opset", ["CoreML8", "ios18", "iOS18", "CoreML99", "a b"])
-def test_an_opset_is_spelled_alike_wherever_it_is_named(opset: str) -> None:
+def test_an_opset_has_one_spelling_everywhere(opset: str) -> None:
     """A message spells it as the printer does: a Program's literal `ios18` is quoted."""
     program = miltext.parse("program(1.3) { func main<ios18>(fp16 x) { } -> (x); }")
     function = program.functions["main"]
@@ -799,7 +799,7 @@ def test_attribute_among_arguments_is_reported_known_operations(written: str, co
 # ---- the table
 
 
-def test_what_a_row_wants_is_a_word_of_the_grammar() -> None:
+def test_the_word_expected_by_a_row_is_in_the_grammar() -> None:
     words = {terminal.literal or terminal.name for terminal in load_grammar().terminals}
     assert {slip.wants for slip in SLIPS} <= words | {""}
 
@@ -856,7 +856,7 @@ def test_comments_between_do_not_matter(comment: str) -> None:
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\n", "\n\n\n", "\t"])
-def test_white_space_between_does_not_matter(end: str) -> None:
+def test_white_space_between_tokens_does_not_matter(end: str) -> None:
     text = AROUND.replace("ROW", f"{T} y{end}={end}x{end}+{end}x{end};".replace(", ", f",{end}"))
     [found] = mistakes(text)
     assert found.suggestion == "add(x = x, y = x)"

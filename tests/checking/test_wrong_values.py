@@ -194,7 +194,7 @@ def test_a_wrong_value_is_named_and_the_draft_refused(tmp_path: Path, operation:
         assert message in ended.output
 
 
-def test_a_string_is_no_number_however_often() -> None:
+def test_a_string_is_not_a_number_however_often() -> None:
     """A product of a string and a number would take gigabytes."""
     text = """program(1.3){func main<ios18>(fp32 x){
         int32 y = mul(x = string("abcdefgh"), y = int32(2147483647)); fp32 z = relu(x = x); } -> (z);}"""

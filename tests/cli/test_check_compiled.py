@@ -109,7 +109,7 @@ def test_codes_are_chosen(bundle: Path) -> None:
 def test_the_api_names_the_files(bundle: Path) -> None:
     replaced(bundle / METADATA, '"13.0"', '"12.0"')
     (found,) = miltext.check(open_model(bundle))
-    assert found.message == 'metadata.json says "12.0" for `availability.macOS`, but it is "13.0"'
+    assert found.message == 'metadata.json states "12.0" for `availability.macOS`, but it is "13.0"'
     assert found.span is None  # places are those of the program's text
 
 
@@ -133,7 +133,7 @@ def test_a_stage_by_itself_is_one(start: str, pipeline: Path, monkeypatch: pytes
 # ---- --from
 
 
-def test_from_names_what_was_compiled(bundle: Path, made: Path, tmp_path: Path) -> None:
+def test_from_names_the_source_of_the_compiled_model(bundle: Path, made: Path, tmp_path: Path) -> None:
     assert checked(bundle, "--from", EXAMPLE).exit_code == 0
     assert checked(bundle, "--from", model_file(EXAMPLE)).exit_code == 0
     renamed = tmp_path / "Other.mlmodel"
@@ -143,7 +143,7 @@ def test_from_names_what_was_compiled(bundle: Path, made: Path, tmp_path: Path) 
     assert said(made / "P.mlmodelc", "--from", made / "P.mlpackage") == []
 
 
-def test_from_has_to_be_something_that_is_compiled(bundle: Path, made: Path, tmp_path: Path) -> None:
+def test_from_must_name_a_model_that_can_be_compiled(bundle: Path, made: Path, tmp_path: Path) -> None:
     result = checked(bundle, "--from", made / "C.mlmodelc")
     assert (result.exit_code, "`miltext diff" in result.stderr) == (2, True)
     (tmp_path / "a.mil").write_text(miltext.to_text(unary("x", "y").mlProgram))
@@ -250,9 +250,9 @@ def test_other_spellings_of_json_are_read(bundle: Path) -> None:
 
 DIFFERENT: dict[str, tuple[dict[str, Any], str]] = {
     "a count": ({"mlProgramOperationTypeHistogram": {"Ios16.relu": 1.5}}, "relu"),
-    "a truth value": ({"specificationVersion": True}, "says true for `specificationVersion`, but it is 7"),
-    "a fraction": ({"specificationVersion": 7.0}, "says 7.0 for `specificationVersion`"),
-    "null": ({"userDefinedMetadata": None}, "says null for `userDefinedMetadata`"),
+    "a truth value": ({"specificationVersion": True}, "states true for `specificationVersion`, but it is 7"),
+    "a fraction": ({"specificationVersion": 7.0}, "states 7.0 for `specificationVersion`"),
+    "null": ({"userDefinedMetadata": None}, "states null for `userDefinedMetadata`"),
     "entries without names": ({"inputSchema": [{}]}, "is not a list of objects with names"),
     "no list": ({"inputSchema": "x"}, "is not a list of objects with names"),
     "no object": ({"mlProgramOperationTypeHistogram": 3}, "is not an object"),
@@ -273,7 +273,7 @@ def test_odd_values_in_json_are_reported(changes: dict[str, Any], message: str, 
     assert max(map(len, result.stdout.splitlines())) < 400
 
 
-def test_keys_that_are_not_known_are_left_alone(bundle: Path) -> None:
+def test_unknown_keys_are_not_reported(bundle: Path) -> None:
     (model,) = json.loads((bundle / METADATA).read_bytes())
     (bundle / METADATA).write_text(json.dumps([{**model, "classLabels": ["a"], "new": {}}]), encoding="utf-8")
     assert said(bundle) == []
@@ -447,9 +447,7 @@ LACKING: dict[str, tuple[Callable[[Path], object], list[str]]] = {
 
 
 @pytest.mark.parametrize(("change", "told"), LACKING.values(), ids=LACKING)
-def test_models_that_are_not_there_are_reported_alone(
-    change: Callable[[Path], object], told: list[str], pipeline: Path
-) -> None:
+def test_missing_models_are_reported_alone(change: Callable[[Path], object], told: list[str], pipeline: Path) -> None:
     change(pipeline)
     assert said(pipeline) == told
     assert checked(pipeline).exit_code == 1

@@ -71,7 +71,7 @@ def test_fix_fixes_a_file(text: str, options: list[str], status: int, left: str,
     assert os.listdir(folder) == ["pyproject.toml", "a.mil"] or len(os.listdir(folder)) == 2
 
 
-def test_a_report_reports_what_fix_would_fix(folder: Path) -> None:
+def test_a_report_lists_the_findings_that_fix_would_fix(folder: Path) -> None:
     put(folder, "a.mil", BOTH)
     assert run("check", "a.mil", cwd=folder)[2] == "2 errors in 1 program; 1 fixable with --fix\n"
     assert run("check", "--unsafe-fixes", "a.mil", cwd=folder)[2] == "2 errors in 1 program; 2 fixable with --fix\n"
@@ -200,7 +200,7 @@ def test_a_suggestion_that_would_make_nothing_better_is_reported(options: list[s
         (None, "miltext: a.mil: stopped after 100 checks; run it again for further fixes\n"),
     ],
 )
-def test_what_mending_left_is_reported(
+def test_remaining_findings_are_reported(
     useless: int | None, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("miltext.checking.fixing.mend", lambda text, *_: Mended(text, 0, [], useless))
@@ -262,7 +262,7 @@ def test_standard_output_cannot_have_the_text_and_a_report(folder: Path) -> None
 # ---- --diff
 
 
-def test_diff_shows_what_would_change_and_writes_nothing(folder: Path) -> None:
+def test_diff_shows_the_changes_and_writes_nothing(folder: Path) -> None:
     put(folder, "a.mil", BOTH)
     put(folder, "b.mil", HOPELESS)
     put(folder, "c.mil", CERTAIN.rstrip())
@@ -282,14 +282,14 @@ def test_diff_shows_what_would_change_and_writes_nothing(folder: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("patch") is None, reason="needs patch")
-def test_the_difference_is_one_that_patch_applies(folder: Path) -> None:
+def test_patch_applies_the_difference(folder: Path) -> None:
     put(folder, "a.mil", CERTAIN.rstrip())
     difference = run("check", "--diff", "a.mil", cwd=folder)[1]
     subprocess.run(["patch", "-s", "a.mil"], input=difference.encode(), cwd=folder, check=True)
     assert (folder / "a.mil").read_text() == GOOD.rstrip()
 
 
-def test_diff_reports_what_could_not_be_read(folder: Path) -> None:
+def test_diff_reports_unreadable_files(folder: Path) -> None:
     (folder / "a.mil").write_bytes(b"\xff")
     status, out, err = run("check", "--diff", "a.mil", cwd=folder)
     assert (status, out) == (0, "")
@@ -324,7 +324,7 @@ def test_codes_are_chosen(options: list[str], codes: str, folder: Path) -> None:
     assert status == bool(codes)
 
 
-def test_no_choice_hides_what_could_not_be_read(folder: Path) -> None:
+def test_no_choice_hides_an_unreadable_file(folder: Path) -> None:
     put(folder, "a.mil", GOOD.replace("relu(", "relu"))
     assert "error[MIL010]" in run("check", "--select", "MIL6", "--ignore", "MIL0", "a.mil", cwd=folder)[1]
 
@@ -364,7 +364,7 @@ def settings(folder: Path, text: str) -> None:
     put(folder, "pyproject.toml", f"[tool.miltext]\n{text}\n")
 
 
-def test_settings_count_for_what_is_below_them(folder: Path) -> None:
+def test_settings_apply_to_the_paths_below_them(folder: Path) -> None:
     settings(folder, 'ignore = ["MIL604"]')
     put(folder, "a.mil", GUESS)
     put(folder, "deep/down/a.mil", GUESS)
@@ -380,7 +380,7 @@ def test_settings_count_for_what_is_below_them(folder: Path) -> None:
     assert run("check", "--isolated", "-", input=GUESS, cwd=folder)[0] == 1
 
 
-def test_the_command_line_goes_before_settings(folder: Path) -> None:
+def test_the_command_line_overrides_settings(folder: Path) -> None:
     settings(folder, 'select = ["MIL5"]\nignore = ["MIL501"]\nunsafe-fixes = true')
     put(folder, "a.mil", WRONG)
     assert run("check", "a.mil", cwd=folder)[0] == 0
@@ -389,7 +389,7 @@ def test_the_command_line_goes_before_settings(folder: Path) -> None:
     assert run("check", "--select", "MIL6", "--diff", "a.mil", cwd=folder)[0] == 1
 
 
-def test_what_is_excluded_is_passed_over_in_folders(folder: Path) -> None:
+def test_excluded_files_are_passed_over_in_folders(folder: Path) -> None:
     settings(folder, 'exclude = ["old", "*.draft.mil"]\nper-file-ignores = { "mine/*.mil" = ["MIL604"] }')
     for name in ("old/a.mil", "x.draft.mil", "mine/a.mil"):
         put(folder, name, GUESS)

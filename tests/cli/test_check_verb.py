@@ -125,7 +125,7 @@ def test_comment_on_line_does_not_state_that_text_may_be_draft(files: Path) -> N
         assert run("check", "--no-drafts", "draft.mil", cwd=files)[0] == status
 
 
-def test_what_is_no_draft_passes_where_drafts_are_refused(files: Path) -> None:
+def test_a_whole_text_passes_where_drafts_are_refused(files: Path) -> None:
     status, out, err = run("check", "--no-drafts", "good.mil", EXAMPLE, cwd=files)
     assert (status, out, err) == (0, "", "nothing found in 2 programs\n")
     assert run("check", "--no-drafts", "bad.mil", cwd=files) == run("check", "bad.mil", cwd=files)
@@ -144,7 +144,7 @@ def test_a_failure_ends_with_two(arguments: tuple[str, ...], files: Path) -> Non
     assert "Traceback" not in err
 
 
-def test_what_is_no_model_is_a_finding(files: Path) -> None:
+def test_a_file_that_is_not_a_model_is_a_finding(files: Path) -> None:
     (files / "broken.mlmodel").write_bytes(b"\xff")
     status, out, err = run("check", "broken.mlmodel", "bad.mil", cwd=files)
     assert (status, err) == (1, "3 errors in 2 programs\n")
@@ -159,7 +159,7 @@ def test_unreadable_input_keeps_nothing_else_from_being_checked(files: Path) -> 
     assert "a.mil: error[MIL256]" in out
 
 
-def test_a_folder_of_nothing_is_no_success(files: Path) -> None:
+def test_a_folder_of_nothing_is_not_a_success(files: Path) -> None:
     (files / "empty").mkdir()
     status, out, err = run("check", "good.mil", "empty", cwd=files)
     assert (status, out) == (2, "")
@@ -196,7 +196,7 @@ def test_a_binary_model_is_reported_where_its_text_states_it(files: Path) -> Non
     assert run("check", "bad.pb", cwd=files)[1] == run("check", "bad.mil", cwd=files)[1].replace("bad.mil", "bad.pb")
 
 
-def test_colour_is_as_asked(files: Path) -> None:
+def test_colours_are_as_requested(files: Path) -> None:
     assert "\x1b[" not in run("check", "bad.mil", cwd=files)[1]
     assert "\x1b[" in run("--color", "always", "check", "bad.mil", cwd=files)[1]
 
@@ -253,7 +253,7 @@ def test_sarif_has_rules_results_regions_and_fixes(files: Path) -> None:
     assert results[1]["fixes"][0]["properties"] == {"applicability": "unsafe"}
 
 
-def test_sarif_of_what_is_printed_fixes_no_file(files: Path) -> None:
+def test_sarif_of_a_printed_text_fixes_no_file(files: Path) -> None:
     run("parse", "bad.mil", "-o", "a bad.pb", cwd=files)
     log = json.loads(run("check", "--format", "sarif", "a bad.pb", cwd=files)[1])
     results = log["runs"][0]["results"]
@@ -312,7 +312,7 @@ def test_the_check_of_a_text_loads_no_checks_of_models(files: Path) -> None:
 WITHOUT = "import sys; sys.modules['coremltools'] = None\nfrom miltext.__main__ import main\nmain()"
 
 
-def test_without_coremltools_its_loader_cannot_be_asked(files: Path) -> None:
+def test_without_coremltools_its_loader_is_not_available(files: Path) -> None:
     """MIL480 is no finding: the command could not do what it was asked."""
     command = [sys.executable, "-c", WITHOUT, "check", "--with-coremltools", "good.mil"]
     done = subprocess.run(command, capture_output=True, cwd=files, check=False)
@@ -321,7 +321,7 @@ def test_without_coremltools_its_loader_cannot_be_asked(files: Path) -> None:
 
 
 @pytest.mark.skipif(importlib.util.find_spec("coremltools") is None, reason="coremltools is not installed")
-def test_coremltools_loader_is_asked(files: Path) -> None:
+def test_the_loader_of_coremltools_is_called(files: Path) -> None:
     assert run("check", "--with-coremltools", EXAMPLE) == (0, "", "nothing found in 1 program\n")
     status, out, _ = run("check", "--with-coremltools", "doubtful.mil", cwd=files)
     assert status == 1
@@ -348,7 +348,7 @@ def test_infer_fills_in_a_draft_and_keeps_its_comments(files: Path) -> None:
     assert run("check", "whole.mil", cwd=files)[0] == 0
 
 
-def test_infer_refuses_what_it_cannot_report_and_writes_nothing(files: Path) -> None:
+def test_infer_refuses_an_unknown_operation_and_writes_nothing(files: Path) -> None:
     (files / "draft.mil").write_text(DRAFT.replace("reduce_sum", "my_own"))
     status, out, err = run("infer", "draft.mil", "-o", "whole.mil", cwd=files)
     assert (status, out) == (1, "")
@@ -358,7 +358,7 @@ def test_infer_refuses_what_it_cannot_report_and_writes_nothing(files: Path) -> 
 
 @pytest.mark.parametrize("text", [DRAFT.replace("x = x", "x = nobody"), DOUBTFUL.replace("x = x", "x = nobody"), "f("])
 @pytest.mark.parametrize("output", [(), ("-o", "whole.mil"), ("-o", "there.mil")])
-def test_infer_shows_what_check_states_and_writes_nothing(text: str, output: tuple[str, ...], files: Path) -> None:
+def test_infer_shows_the_findings_of_check_and_writes_nothing(text: str, output: tuple[str, ...], files: Path) -> None:
     (files / "wrong.mil").write_text(text)
     (files / "there.mil").write_text(DRAFT)
     before = sorted(files.iterdir())
@@ -388,7 +388,7 @@ def reports(shown: str) -> list[str]:
         ("a", b"\x08\x01"),
     ],
 )
-def test_infer_of_what_is_not_a_text_shows_its_inputs(name: str, data: bytes | None, files: Path) -> None:
+def test_infer_of_a_model_that_is_not_a_text_shows_its_inputs(name: str, data: bytes | None, files: Path) -> None:
     if data is None:
         (files / name).mkdir()
     else:
@@ -424,7 +424,7 @@ def test_infer_shows_warnings_and_writes(files: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [("names",), ("consts",), ("defaults",), ("defaults", "names", "consts")])
-def test_infer_writes_what_it_is_requested(words: tuple[str, ...], files: Path) -> None:
+def test_infer_writes_the_requested_parts(words: tuple[str, ...], files: Path) -> None:
     options = [f"--{word}" for word in words]
     status, out, err = run("infer", "draft.mil", *options, cwd=files)
     assert (status, err) == (0, "")
@@ -452,13 +452,13 @@ def test_infer_refuses_an_unknown_word_in_the_head(files: Path) -> None:
 
 
 @pytest.mark.parametrize(("words", "said"), [(("none.mil",), "none.mil"), (("draft.mil", "again.mil"), "unexpected")])
-def test_infer_takes_one_draft_that_is_there(words: tuple[str, ...], said: str, files: Path) -> None:
+def test_infer_takes_one_existing_draft(words: tuple[str, ...], said: str, files: Path) -> None:
     status, out, err = run("infer", *words, cwd=files)
     assert (status, out) == (2, "")
     assert said in err
 
 
-def test_a_draft_is_no_program(files: Path) -> None:
+def test_a_draft_is_not_a_program(files: Path) -> None:
     status, _, err = run("parse", "draft.mil", "--to", "pb", cwd=files)
     assert status == 1
     assert err.startswith("draft.mil:4:13: error[MIL112]: the type of `hidden` is left out")

@@ -81,7 +81,7 @@ def test_the_readmes_first_command_prints_the_example() -> None:
     assert miltext.parse(result.stdout.decode()) == miltext.load(EXAMPLE).program
 
 
-def test_text_goes_round_through_every_form(program: Path, tmp_path: Path) -> None:
+def test_a_text_survives_every_form(program: Path, tmp_path: Path) -> None:
     for ending in ("pb", "txtpb"):
         out = tmp_path / f"out.{ending}"
         assert run("parse", program, "-o", out).returncode == 0
@@ -229,7 +229,7 @@ def test_an_unwritable_place_is_two(program: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
-def test_binary_never_goes_to_a_terminal(program: Path) -> None:
+def test_binary_is_never_written_to_a_terminal(program: Path) -> None:
     import pty
 
     master, slave = pty.openpty()
@@ -287,7 +287,7 @@ def test_a_fifo_in_a_folder_is_not_waited_for(verb: tuple[str, ...], tmp_path: P
     assert done.returncode
 
 
-def test_fmt_diff_shows_what_would_change(program: Path) -> None:
+def test_fmt_diff_shows_the_changes(program: Path) -> None:
     program.write_text(TEXT.replace("x = x", "x=x"))
     result = run("fmt", "--diff", program)
     assert result.returncode == 1
@@ -295,7 +295,7 @@ def test_fmt_diff_shows_what_would_change(program: Path) -> None:
     assert b'+            tensor<fp16, [2]> y = relu(x = x)[name = string("y")];' in result.stdout
 
 
-def test_color_is_for_terminals_unless_asked(program: Path) -> None:
+def test_color_is_for_terminals_unless_requested(program: Path) -> None:
     program.write_text("program(1.3) {")
     assert b"\x1b[" not in run("print", program).stderr
     assert b"\x1b[" in run("--color", "always", "print", program).stderr

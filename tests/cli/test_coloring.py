@@ -40,12 +40,12 @@ def test_each_word_has_the_colour_of_its_kind() -> None:
     assert found[MIL["Comment"]] == "// as it is"
 
 
-def test_there_are_texts() -> None:
+def test_texts_exist() -> None:
     assert len(TEXTS) > 40
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_no_text_is_changed_and_lines_show_what_the_whole_does(number: int) -> None:
+def test_colours_of_lines_equal_those_of_the_unchanged_text(number: int) -> None:
     for path in TEXTS[number::4]:
         text = path.read_bytes().decode(errors="replace").replace("\x1b", "?")
         whole = mil_coloring()(text)
@@ -57,7 +57,7 @@ def test_no_text_is_changed_and_lines_show_what_the_whole_does(number: int) -> N
     st.sampled_from(["mil", *RULES]),
     st.lists(st.sampled_from([*" \n\t\"'`#[]{}()=+-@*/$.,;_aM0\\\0\r\u2028\xe9", "MIL604", "func", '"""', "```"])),
 )
-def test_whatever_is_coloured_stays_its_kind(kind: str, words: list[str]) -> None:
+def test_coloured_text_keeps_its_kind(kind: str, words: list[str]) -> None:
     text = "".join(words)
     shown = "".join(colored_pieces(words, kind))
     assert plain(shown) == text
@@ -82,7 +82,7 @@ def test_lines_come_as_soon_as_they_are_made() -> None:
     assert list(whole_lines([])) == []
 
 
-def test_what_has_no_colours_stays_as_it_is() -> None:
+def test_a_text_without_colours_is_unchanged() -> None:
     pieces = ["a", "b"]
     assert colored_pieces(pieces, "html") is pieces
     assert coloring("text") is None

@@ -81,7 +81,7 @@ def test_json() -> None:
         (("--input", "x=x.npy", "--random", "7"), None),
     ],
 )
-def test_the_seed_of_random_inputs_is_told(options: tuple[str, ...], seed: int | None) -> None:
+def test_the_seed_of_random_inputs_is_reported(options: tuple[str, ...], seed: int | None) -> None:
     lines = [line for line in run("fp32.mil", "fp32.mil", *options).stdout.splitlines() if line.startswith("#")]
     assert lines == ([] if seed is None else [f"# random inputs, with the seed {seed}"])
     assert json.loads(run("fp32.mil", "fp32.mil", *options, "--json").stdout)["seed"] == seed
@@ -125,7 +125,7 @@ def test_random_numbers_are_not_advised_where_they_failed() -> None:
         (("fp32.mil", "fp16.mil", "--runs", "0"), "0 is not in the range"),
     ],
 )
-def test_what_cannot_be_compared_ends_with_2(arguments: tuple[str, ...], told: str) -> None:
+def test_incomparable_models_end_with_2(arguments: tuple[str, ...], told: str) -> None:
     Path("wrong.mil").write_text(UNDERFLOW.replace("x = small", "x = smal"), encoding="utf-8")
     Path("other.mil").write_text(UNDERFLOW.replace("[2, 4]", "[2, 5]"), encoding="utf-8")
     Path("two.mil").write_text(TWO, encoding="utf-8")

@@ -97,7 +97,7 @@ def test_edits_are_compiled_at_once(tmp_path: Path) -> None:
     assert invoked("diff", EXAMPLE, tmp_path / "saved.mlmodelc").exit_code == 0
 
 
-def test_what_is_refused_explains_how_to_allow_it(tmp_path: Path) -> None:
+def test_a_refusal_explains_how_to_allow_the_model(tmp_path: Path) -> None:
     spec = unary("x", "y")
     spec.specificationVersion = 11
     package = write_package(tmp_path / "P.mlpackage", spec.SerializeToString())
@@ -119,7 +119,7 @@ def test_another_ending_names_all_three(tmp_path: Path) -> None:
 # ---- info
 
 
-def test_info_shows_what_a_compiled_model_states(bundle: Path) -> None:
+def test_info_shows_the_statements_of_a_compiled_model(bundle: Path) -> None:
     record = json.loads(invoked("info", bundle, "--json").output)["compiled"]
     assert record["modelName"] == "model"
     assert record["storagePrecision"] == "Float16"
@@ -138,7 +138,7 @@ def test_info_shows_what_a_compiled_model_states(bundle: Path) -> None:
         assert f"  {line}\n" in shown
 
 
-def test_info_shows_what_is_around_and_in_models_of_a_pipeline(tmp_path: Path) -> None:
+def test_info_shows_a_pipeline_and_its_models(tmp_path: Path) -> None:
     package = write_package(tmp_path / "P.mlpackage", piped(unary("x", "a"), unary("a", "y")).SerializeToString())
     miltext.build(package, tmp_path / "P.mlmodelc", check=False)
     record = json.loads(invoked("info", tmp_path / "P.mlmodelc", "--json").output)
@@ -290,7 +290,7 @@ DIFFERENCES: dict[Callable[[Path], None], list[str]] = {
 
 
 @pytest.mark.parametrize(("change", "said"), DIFFERENCES.items(), ids=lambda each: getattr(each, "__name__", ""))
-def test_diff_goes_file_by_file(change: Callable[[Path], None], said: list[str], bundle: Path, made: Path) -> None:
+def test_diff_compares_file_by_file(change: Callable[[Path], None], said: list[str], bundle: Path, made: Path) -> None:
     change(bundle)
     result = invoked("diff", made, bundle)
     assert result.exit_code == 1
@@ -357,7 +357,7 @@ DONE_TO = {
 
 @pytest.mark.parametrize("spec", DONE_TO.values(), ids=DONE_TO)
 @pytest.mark.parametrize("ending", [".mlpackage", ".mlmodel"])
-def test_what_the_compiler_always_does_is_no_difference(spec: Model, ending: str, tmp_path: Path) -> None:
+def test_constant_edits_of_the_compiler_are_not_differences(spec: Model, ending: str, tmp_path: Path) -> None:
     source, bundle = tmp_path / f"P{ending}", tmp_path / "C.mlmodelc"
     write_package(tmp_path / "P.mlpackage", spec.SerializeToString())
     (tmp_path / "P.mlmodel").write_bytes(spec.SerializeToString())
@@ -402,7 +402,7 @@ def test_tools_are_compared_only_if_requested(bundle: Path, made: Path) -> None:
 # ---- check
 
 
-def test_what_was_built_fits(made: Path) -> None:
+def test_a_built_model_fits(made: Path) -> None:
     assert invoked("check", made, "--from", EXAMPLE).exit_code == 0
 
 
@@ -525,7 +525,7 @@ def test_no_alarm_for_bundles_of_the_corpus(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", corpus_files("bundles/*.mlmodelc"))
-def test_apples_own_written_anew_have_another_hash_alone(path: Path, tmp_path: Path) -> None:
+def test_apples_models_written_again_differ_only_in_the_hash(path: Path, tmp_path: Path) -> None:
     """The versions of the compiler and all files are as they were; the class is called by the folder."""
     again = tmp_path / f"{stated(path).metadata['generatedClassName']}.mlmodelc"
     told = miltext.build(open_model(path), again)

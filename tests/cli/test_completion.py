@@ -67,7 +67,7 @@ def items(*words: str, shell: type[Bash] | type[Zsh] | type[Fish] = Fish) -> lis
     return [item.value for item in found]
 
 
-def test_the_table_shows_what_completes_each_word_of_each_verb() -> None:
+def test_the_table_shows_the_completion_of_each_word() -> None:
     unknown = [
         f"{words} {each.name}"
         for words, verb in verbs().items()
@@ -233,7 +233,7 @@ def test_verb_completes_behind_value_of_an_option_of_every_verb() -> None:
     assert b"--watch" in done.stdout
 
 
-def test_the_script_is_what_the_shell_gets() -> None:
+def test_the_shell_gets_the_script() -> None:
     for shell in ("bash", "zsh", "fish"):
         assert run("completion", shell).stdout.decode() == script(shell)
     assert run("completion", "tcsh").returncode == 2
@@ -337,6 +337,6 @@ def test_a_line_becomes_in_a_real_fish(folder: Path) -> None:
     assert made == words
 
 
-def test_an_option_is_no_more_than_click_knows() -> None:
+def test_options_are_completed_as_click_declares_them() -> None:
     assert isinstance(command, click.Group)
     assert items("print", "--quiet", "--qui") == []

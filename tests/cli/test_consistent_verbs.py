@@ -298,7 +298,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("case", OTHERS)
-def test_an_ending_of_another_verb_is_refused_and_the_verb_is_named(case: str, folder: Path) -> None:
+def test_an_ending_of_another_verb_is_refused_with_its_name(case: str, folder: Path) -> None:
     words, way = OTHERS[case]
     ended = miltext(*words)
     assert (ended.returncode, ended.stdout) == (2, b"")

@@ -31,7 +31,7 @@ def shown() -> str:
     return done.stdout.decode()
 
 
-def test_it_prints_checks_runs_builds_and_compares(shown: str) -> None:
+def test_the_demo_prints_checks_runs_builds_and_compares(shown: str) -> None:
     assert COMMAND.findall(shown) == ["print", "check", "run", "print", "build", "diff"]
     told = steps(shown)
     assert "did you mean `softmax`?" in told["check"]
@@ -42,7 +42,7 @@ def test_it_prints_checks_runs_builds_and_compares(shown: str) -> None:
     assert not set(re.findall(r"MIL\d+", shown)) - TITLES.keys()
 
 
-def test_each_command_writes_what_it_writes_elsewhere(shown: str, tmp_path: Path) -> None:
+def test_each_command_has_the_same_output_elsewhere(shown: str, tmp_path: Path) -> None:
     there = run("print", str(EXAMPLE), "--draft", "--drop-names").stdout.decode()
     (first, *_) = COMMAND.split(shown)[2::2]
     assert first.startswith(f"\n{there}")
@@ -51,7 +51,7 @@ def test_each_command_writes_what_it_writes_elsewhere(shown: str, tmp_path: Path
         assert run(*words, "--help").returncode == 0
 
 
-def test_the_model_that_it_names_is_there_and_is_the_one_shown(shown: str) -> None:
+def test_the_named_model_exists_and_is_shown(shown: str) -> None:
     named = re.findall(r"^The model is (.+)\. `miltext help`", shown, re.MULTILINE)
     assert [Path(each) for each in named] == [demo_verb.model()]
     assert demo_verb.model().samefile(EXAMPLE) or (demo_verb.model() / "Manifest.json").read_bytes()
@@ -69,7 +69,7 @@ def test_nothing_stays_behind_and_the_folder_may_be_read_only(tmp_path: Path) ->
     assert "A model is run" not in done.stdout.decode()
 
 
-def test_colours_are_those_that_are_requested(shown: str) -> None:
+def test_colours_are_as_requested(shown: str) -> None:
     colored = miltext_process("demo", "--color", "always").stdout.decode()
     assert "\x1b[" in colored
     without = re.sub(r"\x1b\[[0-9;]*m", "", colored)
@@ -91,5 +91,5 @@ def test_a_step_that_fails_ends_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert "MIL501" in done.stdout
 
 
-def test_it_takes_no_arguments() -> None:
+def test_the_demo_takes_no_arguments() -> None:
     assert run("demo", "Model.mlpackage").returncode == 2

@@ -43,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_description_and_what_it_states() -> None:
+def test_a_description_and_its_statements() -> None:
     text = done("describe", EXAMPLE)
     assert text == miltext.describe(EXAMPLE) == open_model(EXAMPLE).description_text
     assert 'predictedFeatureName = "classLabel"\n' in text
@@ -105,7 +105,7 @@ def test_a_program_by_itself_is_described_by_its_types(name: str, folder: Path) 
     assert wire_of(plain) == wire_of(said)
 
 
-def test_what_is_wrong_with_a_draft_is_reported_in_the_draft(folder: Path) -> None:
+def test_an_error_of_a_draft_is_reported_in_the_draft(folder: Path) -> None:
     write(folder / "draft.mil", SOURCES["draft.mil"].replace("relu(x = x)", "relu(x = z)").encode())
     assert "draft.mil:4:" in refused(1, "describe", "draft.mil")
 

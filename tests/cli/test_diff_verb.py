@@ -72,7 +72,7 @@ SHOWN = [*(("--format", form) for form in FORMS), ("--stat",), ("--breaking",), 
 
 @pytest.mark.parametrize("options", SHOWN, ids=" ".join)
 @pytest.mark.parametrize("case", CASES)
-def test_a_file_of_its_own_is_replaced_whatever_was_found(case: str, options: tuple[str, ...], tmp_path: Path) -> None:
+def test_an_earlier_result_is_replaced_in_any_case(case: str, options: tuple[str, ...], tmp_path: Path) -> None:
     a, b = FOLDER / case / "a.mil", FOLDER / case / "b.mil"
     for sides in ((a, b), (a, a), (a, b)):
         told = run("diff", *sides, *options, "-o", tmp_path / "out")
@@ -103,7 +103,7 @@ def _refusal(form: str, name: str) -> bytes:
         (("--breaking", "-o", "notes"), b"error[MIL402]"),
     ],
 )
-def test_what_cannot_be_written_is_left_as_it_is(folder: Path, options: tuple[str, ...], said: bytes) -> None:
+def test_an_unwritable_file_stays_unchanged(folder: Path, options: tuple[str, ...], said: bytes) -> None:
     shutil.copy("a.mil", "other")
     for name, text in NOTES.items():
         (folder / name).write_text(text)

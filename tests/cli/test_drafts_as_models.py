@@ -77,7 +77,7 @@ def test_a_text_with_arrays_is_described(folder: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["arrays.mil", "whole_arrays.mil"])
-def test_numbers_of_arrays_are_printed_if_asked_for(folder: Path, name: str) -> None:
+def test_numbers_of_arrays_are_printed_on_request(folder: Path, name: str) -> None:
     status, shown = run("print", name, "--inline-weights")
     assert (status, miltext.parse(shown).SerializeToString() != b"", "[[0x1p+0, 0x1p+1]" in shown) == (0, True, True)
     status, shown = run("print", name, "--compact")
@@ -104,5 +104,5 @@ def test_parse_names_the_way_for_a_draft(folder: Path) -> None:
     assert (status, "error[MIL112]" in shown, "`miltext infer`" in shown) == (1, True, True)
 
 
-def test_one_thing_is_one_thing(folder: Path) -> None:
+def test_one_mistake_is_one_finding(folder: Path) -> None:
     assert "    1 operation: 1 relu\n" in run("info", "plain.mil")[1]

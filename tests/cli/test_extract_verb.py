@@ -60,7 +60,7 @@ def test_the_text_of_a_part(whole: Path, tmp_path: Path) -> None:
     assert whole.read_text(encoding="utf-8") == PART
 
 
-def test_the_text_of_what_no_model_takes_is_reported(whole: Path) -> None:
+def test_an_output_that_no_model_can_have_is_reported(whole: Path) -> None:
     shown = run(whole, "m")
     assert (shown.exit_code, shown.stdout.count("-> (m)")) == (0, 1)
     assert shown.stderr.startswith(

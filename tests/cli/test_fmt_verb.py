@@ -56,7 +56,7 @@ def test_standard_input_named_twice_is_formatted_once() -> None:
     assert (found.returncode, found.stdout, found.stderr) == (0, text, b"")
 
 
-def test_several_processes_find_what_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_processes_have_the_findings_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [str(tmp_path / f"{number}.mil") for number in range(4)]
     for name in names:
         Path(name).write_text(HEAD + LINE.replace("= x)", "=x)") + FOOT)

@@ -103,7 +103,7 @@ def test_quiet_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
             assert Progress("reading")._shown is shown
 
 
-def test_findings_are_what_check_was_requested(files: Path) -> None:
+def test_a_quiet_check_still_reports_findings(files: Path) -> None:
     for words in (("check", "doubtful.mil"), ("check", "--fix", "-")):
         given = DOUBTFUL.encode() if "-" in words else None
         done = run(*words, "-q", input=given, cwd=files)
@@ -141,7 +141,7 @@ ALWAYS, ON_TERMINALS, NEVER = [True, True], [True, False], [False, False]
         ("--color always --color auto", "", ON_TERMINALS, ON_TERMINALS),
     ],
 )
-def test_what_decides_on_colours(
+def test_the_rules_for_colours(
     options: str, environment: str, messages: list[bool], documents: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in (*streams.FORCING, "TERM"):
@@ -206,7 +206,7 @@ def test_fmt_and_check_need_no_dash_with_it(files: Path) -> None:
         ("diff good.mil bad.mil", "give `-` in place of good.mil"),
     ],
 )
-def test_it_names_no_file(words: str, said: str, files: Path) -> None:
+def test_standard_input_names_no_file(words: str, said: str, files: Path) -> None:
     verb, *names = words.split()
     done = run(verb, *names, "--stdin-filename", "a.mil", cwd=files, input=b"")
     assert (done.returncode, said in done.stderr.decode()) == (2, True)
@@ -244,14 +244,14 @@ def test_settings_match_its_folder(files: Path) -> None:
         assert done.returncode == status
 
 
-def test_its_ending_shows_what_standard_input_is(files: Path) -> None:
+def test_the_ending_shows_the_kind_of_standard_input(files: Path) -> None:
     done = run("info", "-", "--json", "--stdin-filename", "x.txtpb", input=b"version: 1", cwd=files)
     assert json.loads(done.stdout)["kind"] == "txtpb"
     wrong = run("info", "-", "--stdin-filename", "x.mlmodel", input=GOOD.encode(), cwd=files)
     assert (wrong.returncode, b"x.mlmodel: error[" in wrong.stderr) == (1, True)
 
 
-def test_a_fix_goes_to_standard_output_and_the_file_stays(files: Path) -> None:
+def test_a_fix_is_written_to_standard_output_and_the_file_stays(files: Path) -> None:
     slip = GOOD.replace("(x = x)", "(X = x)")
     path = files / "slip.mil"
     path.write_text(slip)
@@ -265,7 +265,7 @@ def test_its_name_matches_no_folder_of_texts(files: Path) -> None:
     assert (done.returncode, b"MIL251" in done.stdout + done.stderr) == (1, True)
 
 
-def test_what_one_command_requests_does_not_hold_for_the_next(files: Path) -> None:
+def test_a_request_applies_to_one_command_only(files: Path) -> None:
     assert run("-q", "--color", "always", "check", "bad.mil", cwd=files).stderr == b""
     after = run("check", "bad.mil", cwd=files)
     assert (b"\x1b" in after.stdout, after.stderr) == (False, b"1 error in 1 program\n")

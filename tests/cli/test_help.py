@@ -16,7 +16,7 @@ def helps() -> dict[str, str]:
     return {words: run(*words.split(), "--help").stdout.decode() for words in verbs()}
 
 
-def test_there_are_verbs_and_subcommands(helps: dict[str, str]) -> None:
+def test_verbs_and_subcommands_exist(helps: dict[str, str]) -> None:
     assert {"", "print", "git", "git setup", "git undo", "textconv", "difftool"} <= helps.keys()
 
 

@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_link_is_told(folder: Path) -> None:
+def test_a_link_is_reported(folder: Path) -> None:
     done = miltext("link", "enc.mil", "dec.mil", "-o", "W.mlpackage")
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.decode().splitlines() == [
@@ -101,7 +101,7 @@ def test_messages_name_options(folder: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
 @pytest.mark.parametrize(("number", "strike"), [("SIGINT", 1), ("SIGTERM", 2)])
 @pytest.mark.parametrize("is_there", [False, True])
-def test_an_interrupted_link_leaves_what_was_there(folder: Path, number: str, strike: int, is_there: bool) -> None:
+def test_an_interrupted_link_leaves_the_old_files(folder: Path, number: str, strike: int, is_there: bool) -> None:
     """Struck after the model, and after the manifest."""
     if is_there:
         miltext("link", "enc.mil", "-o", "W.mlpackage")

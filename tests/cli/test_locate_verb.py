@@ -87,7 +87,7 @@ def test_a_folder_named_like_a_model_is_not_in_a_pipeline() -> None:
 
 @pytest.mark.parametrize("path", corpus_files("bundles/ironmill-pal.mlpackage"))
 @pytest.mark.parametrize("verb", [("locate", "10:3"), ("print", "--as-coremlc"), ("print", "--strict")], ids="_".join)
-def test_a_model_that_apples_text_cannot_express_has_its_name_and_a_way_out(path: Path, verb: tuple[str, ...]) -> None:
+def test_a_model_without_a_text_by_apple_has_a_way_out(path: Path, verb: tuple[str, ...]) -> None:
     found = run(verb[0], path, *verb[1:])
     lines = found.stderr.splitlines()
     assert (found.exit_code, found.stdout) == (1, "")

@@ -131,7 +131,7 @@ def test_one_model_has_its_own_output(zoo: Path) -> None:
     assert miltext("info", "A.mlpackage").stdout.startswith(b"mlProgram")
 
 
-def test_check_find_and_fmt_still_write_one_object_of_several_paths(zoo: Path) -> None:
+def test_check_find_and_fmt_write_one_object_for_several_paths(zoo: Path) -> None:
     for verb in ("check", "find", "fmt"):
         found = json.loads(miltext(*VERBS[verb], "--json", "c.mil", "d.mil").stdout)
         assert "path" not in found
@@ -156,7 +156,7 @@ def test_paths_are_listed_in_a_file(separator: str, is_file: bool, zoo: Path, tm
     assert list(lines_of(found)) == MODELS[:3]
 
 
-def test_names_and_lists_are_joined_and_the_last_line_needs_no_end(zoo: Path) -> None:
+def test_lists_are_joined_and_their_last_line_needs_no_end(zoo: Path) -> None:
     found = miltext("info", "--json", "c.mil", "--files-from", "-", input=b"d.mil\n\nA.mlpackage")
     assert list(lines_of(found)) == ["c.mil", "d.mil", "A.mlpackage"]
 
@@ -186,7 +186,7 @@ def test_a_name_may_contain_a_line_end(zoo: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_an_empty_list_is_no_error(verb: str, zoo: Path) -> None:
+def test_an_empty_list_is_not_an_error(verb: str, zoo: Path) -> None:
     for jobs in ((), ("--jobs", "2")):
         found = miltext(*VERBS[verb], *jobs, "--json", "--files-from", "-", input=b"")
         assert (found.returncode, found.stdout) == (0, b"")
@@ -309,7 +309,7 @@ def test_an_option_that_fits_no_model_is_refused_at_the_end(zoo: Path) -> None:
         assert miltext(*call, "z=0:1").returncode == 0
         refused = miltext(*call, "w=0:1")
         assert refused.returncode == 2
-        assert b"--input-range w: no program has this input; there are x, z" in refused.stderr
+        assert b"--input-range w: no program has this input; the inputs are x, z" in refused.stderr
 
 
 # ---- writing
@@ -437,7 +437,7 @@ def test_a_weight_file_that_appears_is_noticed(zoo: Path, tmp_path: Path) -> Non
     assert after.returncode == 0
 
 
-def test_a_cache_in_the_zoo_is_no_model(zoo: Path) -> None:
+def test_a_cache_in_the_zoo_is_not_a_model(zoo: Path) -> None:
     first = cached("check", zoo / "cache", ".")
     second = cached("check", zoo / "cache", ".")
     assert [*lines_of(first)] == [*lines_of(second)] == MODELS
@@ -554,7 +554,7 @@ def test_a_signal_leaves_no_file_half_written(large: Path) -> None:
     assert texts <= {CANONICAL, CANONICAL.replace("    ", "  ")}
 
 
-def test_a_process_of_its_own_says_the_same(zoo: Path) -> None:
+def test_a_separate_process_has_the_same_output(zoo: Path) -> None:
     here = miltext("check", "--jobs", "2", ".")
     there = miltext_process("check", "--jobs", "2", ".")
     assert (there.returncode, there.stdout, there.stderr) == (here.returncode, here.stdout, here.stderr)

@@ -58,7 +58,7 @@ def said(*words: str, cwd: Path | None = None) -> str:
         ("xyzzy", ""),
     ],
 )
-def test_a_verb_that_is_not_there_gets_the_nearest(word: str, end: str, tmp_path: Path) -> None:
+def test_an_unknown_verb_gets_the_nearest(word: str, end: str, tmp_path: Path) -> None:
     (tmp_path / "it is there").touch()
     (tmp_path / "docs").touch()
     (tmp_path / "xyzzy").mkdir()
@@ -122,11 +122,11 @@ def test_an_empty_verb_is_refused() -> None:
         ("convert-weights --precision fp16 x", "option: --precision; did you mean `--to`?"),
     ],
 )
-def test_so_do_options_and_the_commands_of_verbs(words: str, end: str) -> None:
+def test_unknown_options_and_subcommands_have_suggestions(words: str, end: str) -> None:
     assert said(*words.split()) == f"Error: no such {end}"
 
 
-def test_the_meaning_is_there() -> None:
+def test_the_meanings_exist() -> None:
     there = verbs()
     inner = {words.split()[-1] for words in there if " " in words}
     for word, meant in VERBS_MEANT.items():
@@ -160,7 +160,7 @@ def test_the_meaning_is_there() -> None:
         ("xyzzy", "`miltext explain` lists all codes"),
     ],
 )
-def test_a_code_that_is_not_there_gets_the_nearest(word: str, end: str) -> None:
+def test_an_unknown_code_gets_the_nearest(word: str, end: str) -> None:
     assert said("explain", word).endswith(end)
 
 
@@ -184,5 +184,5 @@ def test_help_matches_the_verb() -> None:
         assert asked.stdout == run(*words.split(), "--help").stdout, words
 
 
-def test_help_of_what_has_no_commands_is_refused() -> None:
+def test_help_of_a_verb_without_commands_is_refused() -> None:
     assert said("help", "print", "x") == "Error: `print` has no commands of its own: leave out x"

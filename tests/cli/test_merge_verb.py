@@ -76,7 +76,7 @@ def test_conflicts_have_the_names_of_the_files(files: Files) -> None:
         (("base.mil", "ours.mil", "theirs.mil", "-o", "m.mlpackage"), "error[MIL401]"),
     ],
 )
-def test_what_cannot_be_merged_is_reported(files: Files, words: tuple[str, ...], said: str) -> None:
+def test_an_impossible_merge_is_reported(files: Files, words: tuple[str, ...], said: str) -> None:
     shown, told = files.merge(*words, status=2)
     assert shown == ""
     assert said in told
@@ -115,7 +115,7 @@ def test_texts_and_models_are_not_merged_with_one_another(files: Files) -> None:
     assert b"merge three texts or three models: X.mlpackage is a model" in done.stderr
 
 
-def test_git_is_reported_what_it_has_to_merge_by_itself(files: Files) -> None:
+def test_the_exit_status_leaves_files_to_git(files: Files) -> None:
     done = run("mergedriver", "base.mil", "broken.mil", "theirs.mil", "7", "m.mil", cwd=files.folder)
     assert done.returncode == 2
     assert (files.folder / "broken.mil").read_text() == "program("

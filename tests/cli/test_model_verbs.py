@@ -241,7 +241,7 @@ def test_info_lists_weight_files_that_nothing_names(tmp_path: Path) -> None:
     assert "weights/weight.bin: 2 records, 400 bytes\n" in shown
 
 
-def test_info_states_of_a_cut_weight_file_which_records_it_lacks(tmp_path: Path) -> None:
+def test_info_lists_the_records_that_a_cut_weight_file_lacks(tmp_path: Path) -> None:
     package = packed(tmp_path)
     path = package / "Data/com.apple.CoreML" / WEIGHT
     for size, beyond in ((400, 0), (399, 1), (208, 1), (100, 2), (0, 2)):
@@ -251,7 +251,7 @@ def test_info_states_of_a_cut_weight_file_which_records_it_lacks(tmp_path: Path)
         assert (f", {beyond} of the records {verb} beyond its end\n" in shown) == bool(beyond), shown
 
 
-def test_info_of_what_is_not_whole(tmp_path: Path) -> None:
+def test_info_of_incomplete_models(tmp_path: Path) -> None:
     text = tmp_path / "model.mil"
     done("print", EXAMPLE, "-o", text)
     record = summarize(open_model(text))

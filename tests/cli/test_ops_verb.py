@@ -46,14 +46,14 @@ def test_an_opset_changes_the_report() -> None:
     assert "read_state" not in run("ops", "--opset", "ios17")[1]
 
 
-def test_json_is_what_the_public_function_returns() -> None:
+def test_json_equals_the_result_of_the_public_function() -> None:
     status, out, _ = run("ops", "--json", "topk", "--opset", "ios16")
     assert (status, json.loads(out)["operations"]) == (0, miltext.operations("topk", opset="ios16"))
     assert json.loads(run("ops", "--json")[1])["operations"] == miltext.operations()
     assert json.loads(run("ops", "--json", "--family", "state")[1])["operations"] == miltext.operations(family="state")
 
 
-def test_an_example_goes_through_infer() -> None:
+def test_infer_accepts_an_example() -> None:
     status, out, _ = run("ops", "conv", "--example")
     assert (status, out) == (0, entries()["conv"].example().text)
     inferred = commands.miltext("infer", "-", input=out.encode())
@@ -83,7 +83,7 @@ def test_an_example_goes_through_infer() -> None:
         (("relu", "--json", "--example"), "--json has the examples, too: leave --example out"),
     ],
 )
-def test_what_cannot_be_reported_ends_with_a_way_out(arguments: tuple[str, ...], said: str) -> None:
+def test_an_unknown_operation_ends_with_a_way_out(arguments: tuple[str, ...], said: str) -> None:
     status, out, err = run("ops", *arguments)
     assert (status, out) == (2, "")
     assert err.endswith(f"\nError: {said}\n")
@@ -97,6 +97,6 @@ def test_color_is_only_for_terminals_or_if_it_is_requested() -> None:
     assert "\x1b" not in run("--color", "never", "ops", "conv")[1]
 
 
-def test_it_starts_without_slow_imports() -> None:
+def test_the_verb_starts_without_slow_imports() -> None:
     assert slow_imports("ops", "conv") == []
     assert slow_imports("ops", "--json") == []

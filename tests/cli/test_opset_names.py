@@ -114,7 +114,7 @@ def test_blocks_of_several_opsets_pair_by_any_name(tmp_path: Path) -> None:
     assert [each for each in function.blocks if each.status != "changed" or each.changed] == []
 
 
-def test_a_round_through_a_compiled_model_gives_the_opset(odd: Program) -> None:
+def test_compiling_and_building_back_keeps_the_opset(odd: Program) -> None:
     done = run("build", "M.mlpackage", "-o", "C.mlmodelc", "--allow-unproven")
     assert (done.exit_code, "MIL210" in done.stderr) == (0, True)
     assert run("build", "C.mlmodelc", "-o", "Back.mlpackage").exit_code == 0

@@ -97,7 +97,7 @@ def test_texts_of_the_compiler_are_apart_too(package: Path) -> None:
     assert shown.endswith("}") == run("print", package, "--as-coremlc", "--model", 3).stdout.endswith("}")
 
 
-def test_what_is_stated_of_a_program_names_it(package: Path) -> None:
+def test_a_finding_about_a_program_names_the_program(package: Path) -> None:
     shown = run("print", package, "--draft").stderr
     assert f'{package}, model 2/0 "deep": warning[MIL604]' in shown
     assert f"{package}, model 3: warning[MIL604]" in shown
@@ -347,14 +347,14 @@ def test_build_takes_the_only_program_of_a_compiled_pipeline(tmp_path: Path) -> 
     assert stage.model.program.functions["main"] == miltext.parse(text.read_text(encoding="utf-8")).functions["main"]
 
 
-def test_build_asks_which_model_of_a_compiled_pipeline(tmp_path: Path) -> None:
+def test_build_requests_a_choice_in_a_compiled_pipeline(tmp_path: Path) -> None:
     write_pipeline_bundle(tmp_path / "P.mlmodelc")
     (tmp_path / "x.mil").write_text(TEXT)
     made = run("build", tmp_path / "x.mil", "--from", tmp_path / "P.mlmodelc", "-o", tmp_path / "N.mlpackage")
     assert "MIL257" in made.stderr
 
 
-def test_build_asks_which_of_several_programs_is_meant(package: Path, tmp_path: Path) -> None:
+def test_build_requests_a_choice_of_several_programs(package: Path, tmp_path: Path) -> None:
     (tmp_path / "x.mil").write_text(TEXT)
     made = run("build", tmp_path / "x.mil", "--from", package, "-o", tmp_path / "N.mlpackage")
     assert (made.exit_code, "MIL257" in made.stderr) == (1, True)

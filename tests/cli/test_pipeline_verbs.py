@@ -80,7 +80,7 @@ def test_a_feature_of_a_nested_pipeline(nested: Path, tmp_path: Path) -> None:
     assert shown(new) == [(["x"], ["y"]), (["x"], ["a"]), (["a"], ["z"]), (["z"], ["y"])]
 
 
-def test_what_is_refused_writes_nothing(two: Path, tmp_path: Path) -> None:
+def test_a_refused_command_writes_nothing(two: Path, tmp_path: Path) -> None:
     new = tmp_path / "New.mlmodel"
     for arguments, status, saying in (
         (("x", "hidden"), 1, "error[MIL431]: the pipeline already has a feature `hidden`: model 0"),
@@ -145,7 +145,7 @@ def test_the_pipeline_of_the_corpus(path: Path, tmp_path: Path) -> None:
     assert (program[0], program[1][1], suppression[0][1]) == (["photo"], "boxes", "boxes")
 
 
-def test_info_reports_who_outputs_what_to_whom(nested: Path, tmp_path: Path) -> None:
+def test_info_reports_the_connections_of_models(nested: Path, tmp_path: Path) -> None:
     shown = done("info", nested)
     for line in (
         "  input x: fp32 [1, 4]\n  output y: fp32 [1, 4]\n  x: input -> model 0\n  a: model 0 -> model 1\n",
@@ -167,7 +167,7 @@ def test_info_reports_who_outputs_what_to_whom(nested: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("path", corpus_files("pipelines/*"))
-def test_info_of_a_stage_that_is_no_program(path: Path) -> None:
+def test_info_of_a_stage_that_is_not_a_program(path: Path) -> None:
     shown = done("info", path)
     assert "  iouThreshold: input -> model 1\n" in shown
     assert "    input var_845: fp32 [8400, 4]\n    output confidence: fp32 in ranges\n" in shown

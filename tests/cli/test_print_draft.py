@@ -80,7 +80,7 @@ def test_weights_in_the_text() -> None:
 @pytest.mark.parametrize(
     "options", [["--compact"], ["--html"], ["--as-coremlc"], ["--strict"], ["--verify-roundtrip"], ["--annotate"]]
 )
-def test_what_it_cannot_be_combined_with(options: list[str]) -> None:
+def test_options_that_it_cannot_be_combined_with(options: list[str]) -> None:
     result = run("print", EXAMPLE, "--draft", *options)
     assert (result.exit_code, result.stdout) == (2, "")
     assert "--draft can be combined only with --drop-names, --dialect" in " ".join(result.stderr.split())
@@ -91,7 +91,7 @@ def test_dropping_names_is_for_drafts() -> None:
     assert (result.exit_code, "add --draft" in result.stderr) == (2, True)
 
 
-def test_from_standard_input_to_a_file(tmp_path: Path) -> None:
+def test_a_draft_from_standard_input_to_a_file(tmp_path: Path) -> None:
     text = miltext.to_text(miltext.load(EXAMPLE).program)
     done("print", "--draft", "-o", tmp_path / "draft.mil", given=text.encode())
     assert (tmp_path / "draft.mil").read_text(encoding="utf-8") == done("print", EXAMPLE, "--draft")
@@ -122,7 +122,7 @@ def test_the_draft_of_a_draft_is_this_draft(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [[], ["--drop-names"]])
-def test_coremltools_opens_what_is_built_of_a_draft(options: list[str], tmp_path: Path) -> None:
+def test_coremltools_opens_a_model_built_from_a_draft(options: list[str], tmp_path: Path) -> None:
     pytest.importorskip("coremltools")
     done("print", EXAMPLE, "--draft", *options, "-o", tmp_path / "draft.mil")
     done("infer", tmp_path / "draft.mil", "-o", tmp_path / "model.mil")

@@ -170,7 +170,7 @@ def test_long_work_shows_a_bar_that_comes_to_its_end(
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_without_a_terminal_or_when_it_is_quick_there_is_none(
+def test_no_bar_without_a_terminal_or_for_quick_work(
     verb: str, files: Path, bars: list[Bar], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(VERBS[verb], monkeypatch, terminal=False)

@@ -90,7 +90,7 @@ def test_one_test_is_counted_as_one(model: Path, tmp_path: Path) -> None:
     assert "stopped after 1 test, as" in result.stderr
 
 
-def test_a_package_keeps_what_is_around_the_rest(tmp_path: Path) -> None:
+def test_a_package_keeps_its_other_files(tmp_path: Path) -> None:
     out = tmp_path / "Small.mlpackage"
     assert run(EXAMPLE, "--test", "grep -q relu", "--as", "mil", "-o", out).exit_code == 0
     assert types(out) == ["relu"]
@@ -115,7 +115,7 @@ def test_command_that_takes_long_is_ended_with_that_it_started(model: Path, tmp_
 
 
 @pytest.mark.parametrize("last", ["grep -q exp", "grep -q exp && kill -9 $$"])
-def test_what_a_command_leaves_running_ends_with_it(last: str, model: Path, tmp_path: Path) -> None:
+def test_processes_that_a_command_leaves_running_end_with_it(last: str, model: Path, tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     run(model, "--test", f"sleep 60 & echo $! >> {pids}; {last} {{}}", "-o", tmp_path / "small.mil")
     started = pids.read_text(encoding="utf-8").split()
@@ -133,13 +133,13 @@ def test_a_test_that_does_not_always_are_equal_is_reported(model: Path, tmp_path
     assert types(tmp_path / "small.mil") == ["exp"]
 
 
-def test_what_the_command_prints_is_shown_if_requested(model: Path, tmp_path: Path) -> None:
+def test_the_output_of_the_command_is_shown_on_request(model: Path, tmp_path: Path) -> None:
     out = tmp_path / "small.mil"
     result = run(model, "--test", "grep exp", "-v", "-o", out)
     assert "= exp(x = b)" in result.stderr
 
 
-def test_an_output_that_is_there_is_refused_before_any_test(model: Path, tmp_path: Path) -> None:
+def test_an_existing_output_is_refused_before_any_test(model: Path, tmp_path: Path) -> None:
     out = tmp_path / "small.mil"
     out.write_text("mine", encoding="utf-8")
     ran = f"touch {tmp_path}/ran"
@@ -230,7 +230,7 @@ def test_the_result_is_kept_where_the_output_cannot_be(model: Path, tmp_path: Pa
     shutil.rmtree(kept.parent)
 
 
-def test_what_cannot_be_the_output_is_refused_before_any_test(tmp_path: Path) -> None:
+def test_an_impossible_output_is_refused_before_any_test(tmp_path: Path) -> None:
     """A text may take any size, a package may not."""
     (tmp_path / "open.mil").write_text(TEXT.replace("[2, 3]", "[?, 3]"), encoding="utf-8")
     result = run(tmp_path / "open.mil", "--test", f"touch {tmp_path}/ran", "-o", tmp_path / "Small.mlpackage")
@@ -240,7 +240,7 @@ def test_what_cannot_be_the_output_is_refused_before_any_test(tmp_path: Path) ->
     assert run(tmp_path / "open.mil", "--test", "grep -q exp", "-o", tmp_path / "small.mil").exit_code == 0
 
 
-def test_a_pipeline_asks_which_model_is_meant(tmp_path: Path) -> None:
+def test_a_pipeline_requires_a_choice_of_a_model(tmp_path: Path) -> None:
     out, pipeline = tmp_path / "Small.mlpackage", tmp_path / "Pipeline.mlmodel"
     pipeline.write_bytes(piped(unary("x", "y"), unary("y", "z")).SerializeToString())
     assert "error[MIL257]" in run(pipeline, "--test", "true", "-o", out).stderr

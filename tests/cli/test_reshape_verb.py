@@ -66,7 +66,7 @@ def refused(*arguments: object, status: int = 1) -> str:
     return result.stderr
 
 
-def test_infer_all_of_a_file_onto_itself() -> None:
+def test_infer_all_replaces_the_file_itself() -> None:
     assert done("infer", "model.mil", "--all") == TEXT
     Path("model.mil").write_text(TEXT.replace("8, 8]> x", "4, 4]> x"))
     smaller = TEXT.replace("8, 8", "4, 4").replace("192", "48")

@@ -68,7 +68,7 @@ def test_misuse(model: Path, arguments: list[str], status: int, message: str) ->
     assert message in ended.stderr
 
 
-def test_the_rules_are_listed_in_a_line_each_and_described_by_name() -> None:
+def test_rules_are_listed_by_line_and_described_by_name() -> None:
     lines = run("rewrite", "--list").stdout.splitlines()
     rules = [line for line in lines if line.startswith("  ")]
     assert [line.split()[0] for line in rules] == [rule.name for rule in packaged()]

@@ -138,7 +138,7 @@ def test_a_wrong_program_is_refused_with_its_findings(body: str, code: str, fold
     assert not Path("out.npz").exists()
 
 
-def test_the_archive_goes_to_standard_output_and_into_pipes(folder: Path) -> None:
+def test_the_archive_is_written_to_standard_output_and_pipes(folder: Path) -> None:
     result = run("draft.mil", *GIVEN, "-o", "-")
     assert result.exit_code == 0
     Path("piped.npz").write_bytes(result.stdout_bytes)
@@ -303,7 +303,7 @@ def test_arrays_and_random_numbers_for_an_image(picture: Any) -> None:
     assert (made.min() >= 0, made.max() <= 255, np.array_equal(made, np.rint(made))) == (True, True, True)
 
 
-def test_what_is_not_a_picture(picture: Any) -> None:
+def test_outputs_that_are_not_pictures(picture: Any) -> None:
     package = images()
     text("text.png", "hello")
     for name in ("text.png", "none.png", "."):

@@ -129,7 +129,7 @@ def test_an_optional_input_keeps_its_default(folder: Path) -> None:
     assert "[2.5, 2.5]" not in done("One.mlpackage", "--random", "--shape", "x=2")
 
 
-def test_in_what_fp16_is_computed(folder: Path) -> None:
+def test_the_arithmetic_of_fp16(folder: Path) -> None:
     body = "y = linear_activation(x = x, alpha = 100.0, beta = -65000.0);"
     text("native.mil", f"program(1.3) {{ func main<ios18>(tensor<fp16, [1]> x) {{ {body} }} -> (y); }}")
     given = ("native.mil", "--input", "x=660")

@@ -37,7 +37,7 @@ def model(tmp_path: Path) -> Path:
     return Path(shutil.copytree(EXAMPLE, tmp_path / "Model.mlpackage"))
 
 
-def test_a_dry_run_shows_what_is_written_then(model: Path, tmp_path: Path) -> None:
+def test_a_dry_run_shows_the_parts_to_write(model: Path, tmp_path: Path) -> None:
     shown = run(model, "--at", "pooled_cast_fp16", "--dry-run")
     assert (shown.exit_code, shown.stdout, shown.stderr) == (0, PLAN, "")
     assert [*tmp_path.iterdir()] == [model]
@@ -76,8 +76,8 @@ def test_a_text_on_standard_input() -> None:
         (("--parts", "2", "--pipeline"), "name the model to write with -o, or see the parts with --dry-run"),
         (("--parts", "2", "-o", "p", "--dry-run"), "--dry-run writes nothing"),
         (("--parts", "0", "--dry-run"), "0 is not in the range x>=1"),
-        (("--max-weights", "5 potatoes", "--dry-run"), "'5 potatoes' is no number of bytes, such as 500MB"),
-        (("--max-weights", "0", "--dry-run"), "'0' is no number of bytes"),
+        (("--max-weights", "5 potatoes", "--dry-run"), "'5 potatoes' is not a number of bytes, such as 500MB"),
+        (("--max-weights", "0", "--dry-run"), "'0' is not a number of bytes"),
     ],
 )
 def test_wrong_options_are_usage_errors(model: Path, words: tuple[str, ...], said: str) -> None:

@@ -83,7 +83,7 @@ def watched(*named: Path) -> Watched:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_change_of_what_was_read_in_a_folder_is_noticed(change: str, folder: Path) -> None:
+def test_a_change_of_a_file_read_in_a_folder_is_noticed(change: str, folder: Path) -> None:
     made = watched(folder)
     assert not made.changed()
     CHANGES[change](folder)
@@ -91,7 +91,7 @@ def test_a_change_of_what_was_read_in_a_folder_is_noticed(change: str, folder: P
 
 
 @pytest.mark.parametrize("change", [each for each in CHANGES if " folder" not in each])
-def test_a_change_of_what_was_read_of_a_text_is_noticed(change: str, folder: Path) -> None:
+def test_a_change_of_a_file_read_for_a_text_is_noticed(change: str, folder: Path) -> None:
     made = watched(folder / "a.mil")
     assert not made.changed()
     CHANGES[change](folder)
@@ -99,7 +99,7 @@ def test_a_change_of_what_was_read_of_a_text_is_noticed(change: str, folder: Pat
 
 
 @pytest.mark.parametrize("change", NO_CHANGES)
-def test_another_change_is_not(change: str, folder: Path) -> None:
+def test_other_changes_are_not_noticed(change: str, folder: Path) -> None:
     made = watched(folder)
     NO_CHANGES[change](folder)
     assert not made.changed()
@@ -116,7 +116,7 @@ def test_a_change_during_a_run_is_noticed_after_it(folder: Path) -> None:
     assert not made.changed()
 
 
-def test_what_a_run_writes_itself_is_no_change(folder: Path) -> None:
+def test_files_written_by_a_run_are_not_changes(folder: Path) -> None:
     (folder / "a.mil").write_text(GOOD.replace("ios18", "IOS18"))
     made = Watched([str(folder)])
     made.begin()
@@ -130,7 +130,7 @@ def test_what_a_run_writes_itself_is_no_change(folder: Path) -> None:
     assert made.changed()
 
 
-def test_what_is_no_file_is_passed_over(folder: Path) -> None:
+def test_paths_that_are_not_files_are_passed_over(folder: Path) -> None:
     made = Watched([str(folder / "a.mil")])
     made.begin()
     with listening(made.note):
@@ -168,7 +168,7 @@ def test_a_file_that_is_written_in_steps_is_waited_for(folder: Path, monkeypatch
         ("--watch", "name the models or folders to check"),
     ],
 )
-def test_what_cannot_be_watched_is_refused(words: str, said: str, folder: Path) -> None:
+def test_an_input_that_cannot_be_watched_is_refused(words: str, said: str, folder: Path) -> None:
     done = run("check", *words.split(), cwd=folder, input=b"")
     assert (done.returncode, said in done.stderr.decode()) == (2, True)
 

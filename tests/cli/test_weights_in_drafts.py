@@ -63,7 +63,7 @@ def expected() -> dict[str, np.ndarray]:
     return found | {"again": found["a_x_weight"]}
 
 
-def test_what_is_inferred_is_built_with_the_data(folder: Path) -> None:
+def test_inferred_constants_are_built_with_the_data(folder: Path) -> None:
     assert run("infer", "draft.mil", "-o", "whole.mil")[0] == 0
     assert run("check", "whole.mil") == (0, "nothing found in 1 program\n")
     assert run("build", "whole.mil", "-o", "M.mlpackage")[0] == 0

@@ -90,7 +90,7 @@ def test_the_loss_is_reported(package: Path, tmp_path: Path) -> None:
     assert {change.name: change.loss.absolute for change in made.changes}["b"] == 0
 
 
-def test_there_and_back(package: Path, tmp_path: Path) -> None:
+def test_conversion_to_fp16_and_back(package: Path, tmp_path: Path) -> None:
     half, single, again = (tmp_path / f"{name}.mlpackage" for name in ("half", "single", "again"))
     miltext.convert_weights(package, "fp16", half)
     made = miltext.convert_weights(half, "fp32", single)
@@ -154,7 +154,7 @@ def test_arrays_of_a_draft_that_stay_are_stored(dtype: str, to: str, tmp_path: P
     np.testing.assert_array_equal(miltext.Evaluator(made).run({"x": x})["y"], [6, 2, 4])
 
 
-def test_a_text_names_weights_that_are_beside_it_or_elsewhere(package: Path, tmp_path: Path) -> None:
+def test_a_text_names_weights_beside_it_or_elsewhere(package: Path, tmp_path: Path) -> None:
     (tmp_path / "alone").mkdir()
     (tmp_path / "alone" / "m.mil").write_text(miltext.to_text(miltext.load(package).program))
     [weights] = package.rglob("*.bin")
@@ -226,7 +226,7 @@ def test_io_leaves_images(tmp_path: Path) -> None:
     assert described.SerializeToString(deterministic=True) == before
 
 
-def test_what_has_nothing_to_convert_is_written_as_it_is(tmp_path: Path) -> None:
+def test_a_model_without_fp32_is_written_unchanged(tmp_path: Path) -> None:
     made = miltext.convert_weights(CLASSIFIER, "fp16", tmp_path / "N.mlpackage")
     assert made.changes == []
     assert miltext.load(tmp_path / "N.mlpackage").program == miltext.load(CLASSIFIER).program
@@ -243,7 +243,7 @@ def test_a_model_in_memory_is_converted_as_it_is_there(package: Path, tmp_path: 
     assert miltext.load(package).weights["w"].dtype == np.float32
 
 
-def test_value_that_does_not_hold_what_type_states_is_refused(tmp_path: Path) -> None:
+def test_a_value_that_contradicts_its_type_is_refused(tmp_path: Path) -> None:
     program = miltext.parse(miltext.infer_draft(draft("y = add(x = x, y = tensor<fp32, [3]>([1, 2, 3]));", "y")))
     add = program.functions["main"].block_specializations["CoreML8"].operations[0]
     del add.inputs["y"].arguments[0].value.immediateValue.tensor.floats.values[:1]
@@ -266,7 +266,7 @@ def run(*arguments: object) -> tuple[int, str, str]:
     return made.exit_code, made.stdout, made.stderr
 
 
-def test_the_command_reports_what_was_lost(package: Path, tmp_path: Path) -> None:
+def test_the_command_reports_losses(package: Path, tmp_path: Path) -> None:
     status, told, errors = run(package, "--to", "fp16", "-o", tmp_path / "N.mlpackage")
     rows = [line.split() for line in told.splitlines()]
     assert (status, errors) == (0, "")
@@ -328,7 +328,7 @@ def test_warnings_are_shown(tmp_path: Path) -> None:
         (("--to", "fp16", "-o", "N.mlpackage", "--model", "0"), 1, "MIL257"),
     ],
 )
-def test_what_the_command_refuses(arguments: tuple[str, ...], status: int, told: str, tmp_path: Path) -> None:
+def test_inputs_that_the_command_refuses(arguments: tuple[str, ...], status: int, told: str, tmp_path: Path) -> None:
     placed = [str(tmp_path / each) if each.startswith("N.") else each for each in arguments]
     found, _, errors = run(CLASSIFIER, *placed)
     assert (found, told in errors) == (status, True), errors

@@ -46,7 +46,7 @@ def test_a_nan_stays_one_and_so_does_the_sign_of_a_zero() -> None:
     assert (np.isnan(nan), np.signbit(zero)) == (True, True)
 
 
-def test_what_is_beyond_is_reported_and_not_hidden() -> None:
+def test_numbers_out_of_range_are_reported_and_not_hidden() -> None:
     assert np.isinf(made(65520.0, -1e37)).all()
     assert loss(1, 65520.0, -1e37).overflow == pytest.approx(-1e37)
     assert loss(65519.0, 1e38, float("inf"), float("nan")).overflow is None
@@ -59,7 +59,7 @@ def test_only_in_a_large_array_may_a_number_become_0() -> None:
     assert FEW == 400
 
 
-def test_numbers_are_counted_by_what_became_of_them() -> None:
+def test_numbers_are_counted_by_their_result() -> None:
     found = loss(0, -0.0, 1, 1e-5, 1e-12, -2e38, float("inf"), float("nan"), small=False)
     assert (found.zeros, found.subnormals, found.raised, found.clamped) == (1, 1, 0, 1)
 
@@ -78,6 +78,6 @@ def test_a_loss_is_the_same_of_one_chunk_and_of_many() -> None:
     assert measured([], True) == measured([numbers[:0]], True) == Loss()
 
 
-def test_what_inference_knows_is_rounded_alike() -> None:
+def test_values_known_to_inference_are_rounded_alike() -> None:
     assert rounded((0.1, 3, None, "x")) == (made(0.1)[0], 3, None, "x")
     assert rounded(None) is None

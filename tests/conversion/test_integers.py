@@ -25,7 +25,7 @@ EXACT = {
 
 
 @pytest.mark.parametrize("name", EXACT)
-def test_what_only_casts_take_stays_exact(name: str) -> None:
+def test_values_that_only_casts_use_stay_exact(name: str) -> None:
     body, returns = EXACT[name]
     inputs = INPUTS + ", bool p" * ("p)" in body)
     body = body.replace("y = cond", "tensor<int32, [3]> y = cond")

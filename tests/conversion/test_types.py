@@ -312,7 +312,7 @@ def test_operations_with_a_constant_beyond_fp16_stay(
     assert lines is None or made.lines == lines
 
 
-def test_what_stays_computes_the_same_where_fp16_has_the_result() -> None:
+def test_unconverted_operations_compute_the_same() -> None:
     body = f"{WIDE} a = mul(x = x, y = 1e-3); b = mul(x = a, y = c); y = mul(x = b, y = 1e-2);"
     assert_near(convert(draft(body, "y"), "fp16"), {"x": X / 30})
 
@@ -325,7 +325,7 @@ def test_a_returned_constant_beyond_fp16_is_cast_and_reported() -> None:
     ]
 
 
-def test_a_list_cannot_take_what_stays_fp32() -> None:
+def test_a_list_cannot_take_a_value_that_stays_fp32() -> None:
     body = LIST.replace("value = r", "value = tensor<fp32, [3]>([1e9, 0, 0])")
     with pytest.raises(ModelError, match=r"MIL438.*`m` cannot be converted: `list_write` stays fp32 here"):
         convert(draft(body, "y, z"), "fp16")
@@ -406,14 +406,14 @@ def test_a_converted_program_computes_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_is_converted_twice_is_as_it_was_converted_once(name: str) -> None:
+def test_a_second_conversion_changes_nothing(name: str) -> None:
     body, returns, inputs, _ = CASES[name]
     once = convert(draft(body, returns, inputs or "tensor<fp32, [2, 3]> x"), "fp16")
     assert convert(once.after, "fp16").after == once.after
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_there_and_back_is_exact_the_second_time(name: str) -> None:
+def test_a_second_conversion_and_back_is_exact(name: str) -> None:
     body, returns, inputs, _ = CASES[name]
     half = convert(draft(body, returns, inputs or "tensor<fp32, [2, 3]> x"), "fp16")
     again = convert(convert(half.after, "fp32").after, "fp16")

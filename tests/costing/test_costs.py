@@ -246,7 +246,7 @@ def test_an_output_lives_to_the_end_and_a_view_keeps_its_source() -> None:
     assert only(miltext.cost(text(dead))).peak_values == (("x", 32), ("dead", 32))
 
 
-def test_constants_are_no_values() -> None:
+def test_constants_are_not_values() -> None:
     cost = only(miltext.cost(text(f"            w = const()[val = {weight(900, 8)}];", "", "w")))
     assert (cost.work, cost.peak_bytes, cost.operation_count) == (Work(), 0, 0)
     assert only(miltext.cost(text("            ", outputs="x"))).peak_bytes == 32
@@ -419,7 +419,7 @@ def test_no_weight_file_is_needed() -> None:
     assert any(f"main/encoder_layers_0 … 16 {TIMES}17" in line for line in lines)
 
 
-def test_equal_families_of_other_work_are_told_apart_by_an_example(tmp_path: Path) -> None:
+def test_equal_families_of_other_work_have_distinct_examples(tmp_path: Path) -> None:
     inputs = "tensor<fp16, [2, 8]> x, tensor<fp16, [4, 8]> z"
     taken = ["x", "h_0", "z", "h_2"]
     lines = [f"            h_{index} = relu(x = {name});" for index, name in enumerate(taken)]
@@ -470,7 +470,7 @@ def test_costs_are_linear_in_the_operations() -> None:
 # ---- growth
 
 
-def test_growth_pairs_operations_by_what_they_are(tmp_path: Path) -> None:
+def test_growth_pairs_operations_by_type_and_content(tmp_path: Path) -> None:
     old, new = (tmp_path / name for name in ("old.mil", "new.mil"))
     old.write_text(text(f"            h = linear(x = x, weight = {weight(4, 8)});\n            y = exp(x = h);"))
     new.write_text(text(f"            g = linear(x = x, weight = {weight(6, 8)});\n            y = exp(x = g);"))
@@ -491,7 +491,7 @@ def test_growth_pairs_operations_by_what_they_are(tmp_path: Path) -> None:
     assert (same.exit_code, "no change" in same.stdout) == (0, True)
 
 
-def test_an_added_function_has_no_work_before() -> None:
+def test_an_added_function_had_no_work() -> None:
     one = f"program(1.3)\n{{\n{function('            y = relu(x = x);')}}}\n"
     two = one[:-2] + function("            y = exp(x = x);", name="other") + "}\n"
     from miltext.containers.sources import model_of

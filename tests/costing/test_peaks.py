@@ -73,7 +73,7 @@ def simulated(block: Block, inputs: list[Value]) -> int:
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, PER_TEST))
-def test_peaks_are_those_of_a_simulation(first: int) -> None:
+def test_peaks_agree_with_a_simulation(first: int) -> None:
     for seed in range(first, first + PER_TEST):
         program: Program = generate(seed, Options(ops=(4, 24), functions=1 + seed % 2))
         graph = Graph(program)

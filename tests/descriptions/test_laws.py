@@ -149,7 +149,7 @@ FEATURES: dict[str, tuple[FeatureDescription, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("case", FEATURES)
-def test_what_words_do_not_state_is_beside_them(case: str) -> None:
+def test_parts_without_words_are_kept_beside_them(case: str) -> None:
     made, said = FEATURES[case]
     table = spell_feature(made)
     assert {key: repr(table[key]) for key in said} == {key: repr(value) for key, value in said.items()}

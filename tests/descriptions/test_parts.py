@@ -50,7 +50,7 @@ def test_all_fields_of_all_messages_are_edited() -> None:
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-def test_whatever_has_other_bytes_is_reported(choice: int) -> None:
+def test_any_part_with_other_bytes_is_reported(choice: int) -> None:
     base = part_of(model(choice))
     for edit in all_edits(choice):
         there, back = [*differences(base, part_of(edit.made))], [*differences(part_of(edit.made), base)]
@@ -67,7 +67,7 @@ def test_nothing_is_reported_a_copy(choice: int) -> None:
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-def test_an_edit_of_one_side_is_what_is_merged(choice: int) -> None:
+def test_an_edit_of_one_side_is_merged(choice: int) -> None:
     base = model(choice)
     for edit in all_edits(choice):
         for ours, theirs in ((base, edit.made), (edit.made, base), (edit.made, edit.made)):
@@ -97,7 +97,7 @@ def test_edits_of_two_places_are_both_merged(choice: int) -> None:
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-def test_what_both_edit_otherwise_is_never_lost_in_silence(choice: int) -> None:
+def test_different_edits_of_one_part_are_never_lost_in_silence(choice: int) -> None:
     """Of two edits at one place, each is there in the end, or a clash is told."""
     base = model(choice)
     by_place: dict[tuple[str, str], list[Edit]] = {}

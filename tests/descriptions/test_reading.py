@@ -158,7 +158,7 @@ def test_very_many_mistakes_are_not_all_reported() -> None:
     assert len(mistakes("".join(f"x{index} = 1\n" for index in range(99)))) == MOST_REPORTED
 
 
-def test_a_place_is_found_among_what_looks_like_it() -> None:
+def test_a_place_is_found_among_similar_words() -> None:
     text = '# [[input]]\n[[input]] # [[input]]\nname = "[[input]]"\nshortDescription = """\n[[input]]\ntype = 1\n"""\n'
     text += "[[input]]\ntype = 1\nname = 'y'\n"
     assert [(code, at) for code, at, _ in mistakes(text)] == [("MIL472", "9:8")]
@@ -175,7 +175,7 @@ def test_a_byte_order_and_other_line_ends() -> None:
     assert head(ARRAY.replace("\n", "\r\n")) == head(ARRAY)
 
 
-def test_infinity_is_what_the_schema_states_with_minus_one() -> None:
+def test_infinity_stands_for_minus_one_in_the_schema() -> None:
     made = head(f"{ARRAY}shapeRange = [[1, inf], [2, -1], [3, 3]]")
     sizes = made.description.input[0].type.multiArrayType.shapeRange.sizeRanges
     assert [(each.lowerBound, each.upperBound) for each in sizes] == [(1, -1), (2, -1), (3, 3)]

@@ -442,7 +442,7 @@ def test_the_fields_match_the_schema() -> None:
         assert fields[last].name == "className"
 
 
-def test_texts_are_compared_by_what_they_state() -> None:
+def test_texts_are_compared_by_their_statements() -> None:
     def text(said: str) -> TextModel:
         return TextModel(said.encode(), "m.mil", None)
 

@@ -206,7 +206,7 @@ def test_types_follow_through_a_reshape_whose_sizes_follow() -> None:
     assert found["y"] == Consequence("type", "x")
 
 
-def test_an_equal_type_of_its_own_constants_is_no_origin() -> None:
+def test_an_equal_type_of_its_own_constants_is_not_an_origin() -> None:
     """Another constant that changes no type: the types still follow from the input."""
     old, new = (
         program(
@@ -237,7 +237,7 @@ def chain(*names: str) -> Program:
         (("relu_4", "y"), ("relu_5", "y"), False),
     ],
 )
-def test_a_name_is_counted_lower_after_a_removal_and_higher_after_an_addition(
+def test_the_number_in_a_name_follows_removals_and_additions(
     old: tuple[str, ...], new: tuple[str, ...], follow: bool
 ) -> None:
     (function,) = miltext.diff(chain(*old), chain(*new)).functions

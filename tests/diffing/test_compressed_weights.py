@@ -181,7 +181,7 @@ ROWS = f"{SHIFTED}offset = tensor<int8, [2, 1]>([[1], [1]]), scale = tensor<fp16
         ("sparse fp16", program("sparse fp16"), program("sparse fp16", "ios16")),
     ],
 )
-def test_the_same_form_that_is_held_otherwise_is_one_line(form: str, old: Program, new: Program) -> None:
+def test_the_same_form_in_another_storage_is_one_line(form: str, old: Program, new: Program) -> None:
     difference = miltext.diff(old, new)
     (change,) = difference.weights.changed
     assert (change.old_form, change.new_form) == (form, form)
@@ -199,7 +199,7 @@ def test_a_weight_of_another_type_is_reported_part_by_part() -> None:
     assert "type: tensor<fp16, [2, 4]> -> tensor<fp32, [2, 4]>" in difference.to_text()
 
 
-def test_a_scale_of_what_is_not_linear() -> None:
+def test_a_scale_of_a_nonlinear_form() -> None:
     *palette, last = FORMS["ios18"]["1-bit palette"].split("\n")
     scale = "scale = tensor<fp16, [2, 1]>([[2], [2]])"
     after = [*palette, last.replace("w =", "p ="), f"w = constexpr_blockwise_shift_scale(data = p, {scale})"]

@@ -30,7 +30,7 @@ def told(old: Program, new: Program) -> list[str]:
     return [line.removeprefix("    ") for line in lines[lines.index("func main") + 1 :]]
 
 
-def test_at_the_operation_that_uses_it() -> None:
+def test_a_change_is_at_the_operation_that_uses_the_constant() -> None:
     old, new = [program(AXIS.format(axis), softmax("y")) for axis in (0, 1)]
     assert told(old, new) == ["~ y: softmax", "    axis: 0 -> 1"]
 
@@ -88,7 +88,7 @@ def test_a_literal_in_a_list() -> None:
         (7, ", also axis of v1, axis of v2, axis of v3 and 3 more"),
     ],
 )
-def test_at_the_first_of_several_with_the_others(count: int, also: str) -> None:
+def test_a_change_is_at_the_first_of_several_users(count: int, also: str) -> None:
     def chain(axis: int) -> Program:
         steps = [softmax(f"v{index}", x=f"v{index - 1}" if index else "x") for index in range(count)]
         return program(AXIS.format(axis), *steps, given=f"v{count - 1}")
@@ -105,26 +105,26 @@ def test_an_operation_that_takes_it_twice() -> None:
     assert told(old, new) == ["~ y: add", "    x: 1.0 -> 2.0, also y of y"]
 
 
-def test_with_what_else_differs_at_the_operation() -> None:
+def test_together_with_other_differences_of_the_operation() -> None:
     old = program(AXIS.format(0), softmax("a", "int32(0)"), softmax("y", x="a"))
     new = program(AXIS.format(1), softmax("a", "int32(0)"), softmax("y", x="x"), given="y")
     assert "    axis: 0 -> 1" in told(old, new)
     assert told(old, new)[-1] == "    x: a -> x"
 
 
-def test_what_nothing_that_both_have_uses_is_separate() -> None:
+def test_a_constant_without_a_common_user_is_separate() -> None:
     given = [program(AXIS.format(axis), softmax("y", "int32(0)"), given="y, axis") for axis in (0, 1)]
     assert told(*given) == ["~ axis: const", "    val: 0 -> 1"]
     unused = [program(AXIS.format(axis), softmax("y", "int32(0)")) for axis in (0, 1)]
     assert told(*unused) == ["~ axis: const", "    val: 0 -> 1"]
 
 
-def test_what_is_returned_too_is_separate() -> None:
+def test_a_returned_constant_is_separate() -> None:
     old, new = [program(AXIS.format(axis), softmax("y"), given="y, axis") for axis in (0, 1)]
     assert told(old, new) == ["~ axis: const, axis of y", "    val: 0 -> 1"]
 
 
-def test_what_an_inner_block_uses_too_is_separate() -> None:
+def test_a_constant_used_in_an_inner_block_is_separate() -> None:
     def branch(number: int) -> Program:
         return program(
             f"int32 k = const()[val = int32({number})]",
@@ -135,7 +135,7 @@ def test_what_an_inner_block_uses_too_is_separate() -> None:
     assert told(branch(1), branch(2)) == ["~ k: const, x of is_less", "    val: 1 -> 2"]
 
 
-def test_an_operation_that_is_new_is_reported_itself() -> None:
+def test_a_new_operation_is_reported_itself() -> None:
     old = program(AXIS.format(0), softmax("y", "int32(0)"))
     new = program(AXIS.format(1), softmax("a"), softmax("y", "int32(0)", x="a"))
     lines = told(old, new)
@@ -175,7 +175,7 @@ def test_a_long_literal_with_its_distance() -> None:
         assert (change.operation, change.parameter, change.measure.changed) == ("y", "x", 1)
 
 
-def test_inside_a_block_of_what_is_outside() -> None:
+def test_constants_outside_of_a_block_used_inside() -> None:
     def loop(limit: int) -> Program:
         return program(
             f"int32 limit = const()[val = int32({limit})]",

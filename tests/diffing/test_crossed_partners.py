@@ -41,7 +41,7 @@ def test_numbers_that_move_are_other_numbers(old: tuple[int, ...], new: tuple[in
     assert difference.summary.exchanged == ()
 
 
-def test_slices_of_other_sizes_are_those_of_their_names() -> None:
+def test_slices_of_other_sizes_pair_by_name() -> None:
     body = (
         f"{T} a = relu(x = x); {T} full = slice_by_index(x = a, begin = tensor<int32, [2]>([0, 0]), "
         "end = tensor<int32, [2]>([1, 4])); tensor<fp16, [1, 2]> half = slice_by_index(x = a, "
@@ -77,7 +77,7 @@ def test_numbers_that_move_along_a_chain_still_follow_it() -> None:
 @pytest.mark.parametrize("kind", ["abs", "relu", "square"])
 @pytest.mark.parametrize("length", [2, 3, 4])
 @pytest.mark.parametrize("is_output", [False, True])
-def test_a_user_that_takes_another_of_equal_operations_is_the_change(kind: str, length: int, is_output: bool) -> None:
+def test_a_user_of_another_equal_operation_is_the_change(kind: str, length: int, is_output: bool) -> None:
     """The operation that it took before may have no user left, and the first one may change, too."""
     chain = " ".join(f"a{place + 1} = {kind}(a{place});" for place in range(length))
     last = f"a{length}"

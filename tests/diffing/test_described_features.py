@@ -60,7 +60,7 @@ def test_fields_follow_from_the_program(old: SpecModel, new: SpecModel, order: i
     assert miltext.apply(miltext.diff(first, second), first).spec == second.spec
 
 
-def test_what_the_program_does_not_state_is_a_cause() -> None:
+def test_a_fact_that_the_program_does_not_state_is_a_cause() -> None:
     new = wrapped(Model.FromString(TWO_OUTPUTS.spec.SerializeToString()))
     new.spec.description.output[1].shortDescription = "the second one"
     assert described(ONE, new) == ["output[z].shortDescription"]

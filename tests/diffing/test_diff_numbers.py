@@ -101,7 +101,7 @@ def test_two_causes_have_their_own_values() -> None:
     assert found == {"b": ("b", ["y"]), "z": ("z", ["z"])}
 
 
-def test_a_later_cause_without_effect_is_told_so() -> None:
+def test_a_later_cause_without_effect_is_reported() -> None:
     """A relu after a relu changes nothing."""
     body = '            tensor<fp32, [2, 8]> r = relu(x = b)[name = string("r")];\n'
     new = CHAIN.replace("            tensor<fp32, [2, 8]> y =", f"{body}            tensor<fp32, [2, 8]> y =")
@@ -255,7 +255,7 @@ def test_the_models_of_a_pipeline_are_run_one_by_one(tmp_path: Path, order: int)
     assert diff(old, old, "--numbers", status=0) == "no difference\n"
 
 
-def test_given_inputs_are_those_of_one_model(tmp_path: Path) -> None:
+def test_given_inputs_belong_to_one_model(tmp_path: Path) -> None:
     old, new = piped_package(tmp_path, "relu", "A.mlpackage"), piped_package(tmp_path, "square", "B.mlpackage")
     np.save(tmp_path / "x.npy", np.ones((2, 8), np.float32))
     given = ("--numbers", "--input", f"x={tmp_path / 'x.npy'}")
@@ -265,7 +265,7 @@ def test_given_inputs_are_those_of_one_model(tmp_path: Path) -> None:
     assert "given inputs are those" not in diff(old, new, *given, "--model", "two")
 
 
-def test_causes_with_one_ratio_are_told_together() -> None:
+def test_causes_with_one_ratio_are_reported_together() -> None:
     """Two operations before one output: nothing tells which of them changed it."""
     new = CHAIN.replace("tanh", "sin").replace("relu", "square")
     text = told(CHAIN, new).to_text()
@@ -298,7 +298,7 @@ def re_verdict(words: str) -> bool:
     return words.startswith("other numbers: y ") and words.endswith("first at b")
 
 
-def test_the_numbers_are_those_of_compare(texts: Path) -> None:
+def test_the_numbers_equal_those_of_compare(texts: Path) -> None:
     np.savez(texts / "x.npz", x=np.linspace(-3, 3, 16, dtype=np.float32).reshape(2, 8))
     told_by_compare = json.loads(run("compare", "a.mil", "b.mil", "--inputs", "x.npz", "--json", cwd=texts).stdout)
     found = json.loads(diff("a.mil", "b.mil", "--numbers", "--inputs", "x.npz", "--json", cwd=texts))["numbers"]
@@ -329,7 +329,7 @@ def ended(texts: Path, *words: str) -> Ended:
         (("--numbers", "--inputs", "none.npz"), b"none.npz: error[MIL836]"),
     ],
 )
-def test_what_cannot_be_asked(texts: Path, words: tuple[str, ...], said: bytes) -> None:
+def test_impossible_requests(texts: Path, words: tuple[str, ...], said: bytes) -> None:
     done = ended(texts, *words)
     assert (done.returncode, done.stdout) == (2, b"")
     assert said in done.stderr

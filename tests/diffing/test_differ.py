@@ -43,7 +43,7 @@ def rounded(thing: Any) -> Any:
 
 
 @pytest.mark.parametrize("case", CASES, indirect=True)
-def test_reports_what_a_person_would(case: str, matches_golden: Check) -> None:
+def test_reports_the_differences_that_a_person_would(case: str, matches_golden: Check) -> None:
     difference = miltext.diff("a.mil", "b.mil")
     matches_golden(FOLDER / case / "expected.txt", difference.to_text())
     matches_golden(FOLDER / case / "expected.diff", difference.to_unified())
@@ -52,7 +52,7 @@ def test_reports_what_a_person_would(case: str, matches_golden: Check) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, indirect=True)
-def test_the_other_way_round_is_reported_the_other_way_round(case: str) -> None:
+def test_the_reverse_comparison_reports_the_reverse(case: str) -> None:
     there, back = miltext.diff("a.mil", "b.mil"), miltext.diff("b.mil", "a.mil")
     assert there.same is back.same
     assert counts(there) == counts(back, "removed", "added")
@@ -90,7 +90,7 @@ def test_the_page_shows_a_compressed_weight() -> None:
     assert "\n".join(shown) in (ROOT / "docs" / "diff.md").read_text(encoding="utf-8")
 
 
-def test_build_info_is_compared_when_asked() -> None:
+def test_build_info_is_compared_on_request() -> None:
     folder = FOLDER / "build_info"
     difference = miltext.diff(folder / "a.mil", folder / "b.mil", build_info=True)
     assert [(change.name, change.old, change.new) for change in difference.changes] == [
@@ -276,7 +276,7 @@ def test_formats() -> None:
     assert (stat.returncode, stat.stdout.decode()) == (1, difference.to_stat())
 
 
-def test_colors_when_asked() -> None:
+def test_colors_on_request() -> None:
     assert b"\x1b[" not in run("diff", OLD, NEW).stdout
     assert b"\x1b[33m    ~ y: leaky_relu\x1b[0m\n" in run("--color", "always", "diff", OLD, NEW).stdout
 

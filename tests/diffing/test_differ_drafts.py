@@ -85,12 +85,12 @@ def test_the_forms_do_not_disturb_each_other(case: str) -> None:
         assert difference.to_unified(draft=True) == by_line
 
 
-def test_a_line_shows_what_changed_and_no_more() -> None:
+def test_a_line_shows_only_the_change() -> None:
     model("b", PROGRAM.replace("relu(", "tanh("))
     assert diffed() == ["-y = relu(h);", "+y = tanh(h);"]
 
 
-def test_types_that_follow_are_no_lines() -> None:
+def test_types_that_follow_are_not_lines() -> None:
     Path("b/weights/a.bin").unlink()
     Path("b/weights").rmdir()
     model("b", PROGRAM.replace("[3, 4]", "[5, 4]").replace("[1, 3]", "[1, 5]"), [*range(20)])
@@ -109,7 +109,7 @@ def test_a_changed_weight_of_the_same_size_is_a_changed_digest() -> None:
     assert old[1:].replace(digests[0], digests[1]) == new[1:]
 
 
-def test_a_weight_at_another_place_is_no_line() -> None:
+def test_a_weight_at_another_place_is_not_a_line() -> None:
     other = PROGRAM.replace("64)", "192)").replace("relu(", "tanh(")
     write_weights(Path("b/others"), {"a.bin": [("fp16", np.zeros(12)), ("fp16", np.arange(12))]})
     Path("b/weights/a.bin").write_bytes(Path("b/others/a.bin").read_bytes())

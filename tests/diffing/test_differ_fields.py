@@ -91,7 +91,7 @@ def test_each_difference_is_reported(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in BASES if not name.startswith("program")])
-def test_whatever_differs_in_a_stage_is_reported(name: str) -> None:
+def test_any_difference_in_a_stage_is_reported(name: str) -> None:
     base, found = base_and_edits(name)
 
     def inside(spec: Spec) -> Model:
@@ -102,7 +102,7 @@ def test_whatever_differs_in_a_stage_is_reported(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["described 4", "network", "classifier"])
-def test_whatever_differs_in_files_is_reported(name: str, tmp_path: Path) -> None:
+def test_any_difference_in_files_is_reported(name: str, tmp_path: Path) -> None:
     base, found = base_and_edits(name)
     package, file = write_package(tmp_path / "Old.mlpackage", wire_of(base)), tmp_path / "Old.mlmodel"
     file.write_bytes(wire_of(base))
@@ -159,7 +159,7 @@ def put(listed: Any, items: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("name", TOLD)
-def test_it_is_reported_in_words(name: str, tmp_path: Path) -> None:
+def test_a_changed_field_is_reported_in_words(name: str, tmp_path: Path) -> None:
     base = binary("x", "b", "y")
     change, line = TOLD[name]
     other = deepcopy(base)

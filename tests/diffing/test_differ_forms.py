@@ -95,11 +95,11 @@ def difference(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pyte
     return MADE[name](tmp_path)
 
 
-def test_html_states_line_by_line_what_the_text_states(difference: miltext.Difference) -> None:
+def test_html_has_the_lines_of_the_text(difference: miltext.Difference) -> None:
     page_says_all(difference)
 
 
-def test_the_numbers_by_scope_are_those_of_the_report(difference: miltext.Difference) -> None:
+def test_the_numbers_by_scope_equal_the_report(difference: miltext.Difference) -> None:
     stat_says_all(difference)
 
 
@@ -131,7 +131,7 @@ def test_only_models_that_both_pipelines_have_lead_to_texts(tmp_path: Path) -> N
     assert len(titles) == 2
 
 
-def test_what_is_reported_leads_to_its_lines(difference: miltext.Difference) -> None:
+def test_an_entry_leads_to_its_lines(difference: miltext.Difference) -> None:
     what_is_told_leads_to_its_lines(difference)
     if difference.same is False:
         what_differs_is_told(difference)
@@ -199,7 +199,7 @@ def odd(request: pytest.FixtureRequest) -> miltext.Difference:
     return replace(miltext.diff(*map(miltext.parse, texts)), old=said, notes=(f"x: {said}",))
 
 
-def test_nothing_of_a_name_is_markup(odd: miltext.Difference) -> None:
+def test_names_are_never_markup(odd: miltext.Difference) -> None:
     html = odd.to_html()
     page = Page(html)
     assert html.count("<script>") == 1

@@ -78,7 +78,7 @@ def fields(message: Any) -> Iterator[tuple[Any, FieldDescriptor]]:
 
 @few
 @given(any_programs.filter(lambda program: any(True for _ in fields(program))), st.data())
-def test_whatever_is_taken_out_is_noticed(program: Program, data: st.DataObject) -> None:
+def test_any_removal_is_noticed(program: Program, data: st.DataObject) -> None:
     other = copy(program)
     message, field = data.draw(st.sampled_from(list(fields(other))))
     message.ClearField(field.name)
@@ -177,7 +177,7 @@ def test_another_order_gives_only_moves(program: Program, random: Any) -> None:
 
 @few
 @given(programs(), st.data())
-def test_one_more_operation_is_one_that_is_added(program: Program, data: st.DataObject) -> None:
+def test_one_more_operation_is_an_addition(program: Program, data: st.DataObject) -> None:
     other = copy(program)
     block = block_of(other)
     operations = [*block.operations]
@@ -198,7 +198,7 @@ def test_one_more_operation_is_one_that_is_added(program: Program, data: st.Data
 
 @few
 @given(programs().filter(lambda program: any(each.type == "const" for each in block_of(program).operations)), st.data())
-def test_one_other_constant_is_one_that_is_changed(program: Program, data: st.DataObject) -> None:
+def test_one_other_constant_is_a_change(program: Program, data: st.DataObject) -> None:
     other = copy(program)
     chosen = data.draw(st.sampled_from([each for each in block_of(other).operations if each.type == "const"]))
     set_value(chosen, 7)
@@ -242,7 +242,7 @@ def longest(a: list[int], b: list[int]) -> int:
 
 
 @given(items, items)
-def test_what_two_sequences_have_in_common(a: list[int], b: list[int]) -> None:
+def test_the_common_part_of_two_sequences(a: list[int], b: list[int]) -> None:
     pairs = common(a, b)
     assert len(pairs) == longest(a, b)
     assert all(a[i] == b[j] for i, j in pairs)

@@ -29,7 +29,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> str:
     return path.as_uri()
 
 
-def test_what_is_reported_and_the_lines_lead_to_each_other(url: str, open_page: Opener) -> None:
+def test_entries_and_lines_lead_to_each_other(url: str, open_page: Opener) -> None:
     page = open_page(url)
     page.locator("li.change", has_text="v20: elu").locator("a").first.click()
     row = page.locator(".row:target")
@@ -60,7 +60,7 @@ def test_keys_and_buttons_go_from_change_to_change(url: str, open_page: Opener) 
     assert steps.inner_text() == "1 of 3"
 
 
-def test_what_is_selected_is_in_one_pane(url: str, open_page: Opener) -> None:
+def test_a_selection_is_in_one_pane(url: str, open_page: Opener) -> None:
     page = open_page(url, height=1600)
     first, last = (page.locator(".row.change").nth(which).locator("> div").nth(1).bounding_box() for which in (0, 1))
     assert first

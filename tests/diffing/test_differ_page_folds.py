@@ -75,7 +75,7 @@ def test_the_sign_of_a_row_opens_the_folds_around_its_entry(layers: str, scripts
 # ---- the filter
 
 
-def test_the_filter_shows_what_has_all_words(layers: str, open_page: Opener) -> None:
+def test_the_filter_shows_entries_with_all_words(layers: str, open_page: Opener) -> None:
     page = open_page(layers)
     page.keyboard.press("/")
     page.keyboard.type("softmax LAYERS_3")
@@ -169,7 +169,7 @@ def test_a_node_leads_to_its_entry_and_its_partner(layers: str, open_page: Opene
     assert "layers_1_a" in graph(page, 1).locator(".g-chosen title").text_content()
 
 
-def test_nodes_have_the_colour_and_the_sign_of_what_differs(layers: str, open_page: Opener) -> None:
+def test_nodes_have_the_colour_and_the_sign_of_their_difference(layers: str, open_page: Opener) -> None:
     page = open_page(layers)
     page.locator("#graph").click()
     for side in (0, 1):

@@ -197,7 +197,7 @@ def test_models_of_another_kind_are_compared_by_their_messages(tmp_path: Path) -
     assert "    ~ contents: " in result.output
 
 
-def test_what_can_be_trained_on_a_device_is_another_model(tmp_path: Path) -> None:
+def test_an_updatable_model_is_another_model(tmp_path: Path) -> None:
     spec = unary("x", "y")
     old = package(spec, tmp_path, "A")
     spec.isUpdatable = True
@@ -211,7 +211,7 @@ def test_a_pipeline_and_a_program_are_of_two_types(tmp_path: Path) -> None:
         assert (result.exit_code, f"~ type: {types}\n" in result.output) == (1, True)
 
 
-def test_weights_that_are_not_there_leave_it_open(tmp_path: Path) -> None:
+def test_missing_weights_leave_the_result_undecided(tmp_path: Path) -> None:
     weight_file(tmp_path)
     (tmp_path / "P.mlmodel").write_bytes(piped(of_text(blob())).SerializeToString())
     (tmp_path / "Q.mlmodel").write_bytes(piped(of_text(blob())).SerializeToString())

@@ -120,7 +120,7 @@ def test_no_difference_is_stated_only_of_weights_that_were_read(a: str, b: str, 
 
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("ignoring", [False, True], ids=["", "ignoring"])
-def test_a_difference_that_is_found_is_one_whatever_was_read(state: str, ignoring: bool, tmp_path: Path) -> None:
+def test_a_found_difference_counts_even_with_unread_parts(state: str, ignoring: bool, tmp_path: Path) -> None:
     old = model(tmp_path / "a", state)
     for number, text in enumerate([TEXT.replace("add(", "sub("), TEXT.replace("uint64(64)", "uint64(128)")]):
         new = model(tmp_path / str(number), state, text)
@@ -128,7 +128,7 @@ def test_a_difference_that_is_found_is_one_whatever_was_read(state: str, ignorin
 
 
 @pytest.mark.parametrize("ignoring", [False, True], ids=["", "ignoring"])
-def test_weight_that_differs_is_difference_whatever_is_ignored(ignoring: bool, tmp_path: Path) -> None:
+def test_another_weight_is_a_difference_for_any_option(ignoring: bool, tmp_path: Path) -> None:
     old, new = model(tmp_path / "a", "whole"), model(tmp_path / "b", "whole")
     weights = tmp_path / "b" / "weights" / "weight.bin"
     weights.write_bytes(weights.read_bytes()[:-1] + b"\7")
@@ -150,7 +150,7 @@ def test_one_file_is_the_same_as_itself_by_any_name(state: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("failure", [PermissionError(13, "Permission denied"), OSError(5, "Input/output error")])
 @pytest.mark.parametrize("at", ["open", "stat"])
-def test_what_the_system_refuses_is_not_absent(
+def test_a_file_that_the_system_refuses_is_not_absent(
     failure: OSError, at: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, new = model(tmp_path / "a", "whole"), model(tmp_path / "b", "deleted")

@@ -77,7 +77,7 @@ def test_a_draft_is_compared_with_its_model(folder: Path) -> None:
     assert run("diff", "M.mlpackage", "old.mil") == (0, "no difference\n")
 
 
-def test_an_array_that_is_not_there_has_its_place_in_the_draft(folder: Path) -> None:
+def test_a_missing_array_has_its_place_in_the_draft(folder: Path) -> None:
     other(folder, "w.npy", "none.npy")
     for call in (["new.mil", "old.mil"], ["old.mil", "new.mil"], ["old.mil", "new.mil", "--format", "json"]):
         status, shown = run("diff", *call)

@@ -78,7 +78,7 @@ def test_other_outputs_without_other_operations_are_a_cause(shape: str, given: s
     assert (found.follows, found.old, found.new) == (None, "(u, v)", f"({given})")
 
 
-def test_an_added_operation_names_the_block_that_returns_its_value() -> None:
+def test_an_added_operation_names_the_block_that_returns_it() -> None:
     new = program(COND, f"{OLD.replace('v', 'w')} {T} q = sqrt(x = w);", "u, q")
     text = miltext.diff(program(COND), new).to_text()
     assert f"            + {T} q = sqrt(x = w), now outputs of block 0 of n, m\n" in text

@@ -156,7 +156,7 @@ def test_more_kinds_than_fit_are_one() -> None:
     assert lines(summed(found, 1, ""))[-1].endswith(", 11 of other kinds")
 
 
-def test_what_a_fold_stands_for_is_counted() -> None:
+def test_folded_findings_are_counted() -> None:
     inside = tuple(entries(*[("~", "conv", "")] * 7))
     fold = ReportEntry("~", ("7 times",), folded=inside, what="conv")
     assert lines(summed([*entries(("+", "add", "")), fold], 1, "")) == ["add 0", "and 7 more", "7 conv changed"]

@@ -73,7 +73,7 @@ def test_an_operation_of_another_type_counts_in_both() -> None:
 
 
 @pytest.mark.skipif(not (CORPUS / "bundles").is_dir(), reason="needs the corpus: see MILTEXT_CORPUS")
-def test_bytes_of_packed_indices_are_those_stored() -> None:
+def test_bytes_of_packed_indices_count_as_stored() -> None:
     """The indices of each palette are packed in bytes, two in each, and its 16 entries are fp32."""
     old, new = (CORPUS / "bundles" / f"ironmill-{name}.mlpackage" for name in ("base", "pal"))
     for pair, sign in (((old, new), 1), ((new, old), -1)):
@@ -121,7 +121,7 @@ def test_a_weight_in_a_file_has_the_same_numbers(tmp_path: Path) -> None:
     assert "1 constant follows from equal numbers" in difference.to_text() or "1 weight follows" in difference.to_text()
 
 
-def test_types_follow_from_the_input_beside_a_literal_of_its_type() -> None:
+def test_types_follow_from_the_input_beside_a_literal() -> None:
     body = "tensor<{0}, [2]> u = mul(x = x, y = {0}(0.5)); tensor<{0}, [2]> y = tanh(x = u);"
     old, new = (
         f"program(1.3) {{ func main<ios18>(tensor<{each}, [2]> x) {{ {body.format(each)} }} -> (y); }}"

@@ -72,7 +72,7 @@ def test_pipelines_of_other_tools_are_named(tmp_path: Path) -> None:
     assert told(one, one) == (0, "no difference\n")
 
 
-def test_other_differences_are_all_that_is_told(tmp_path: Path) -> None:
+def test_only_other_differences_are_reported(tmp_path: Path) -> None:
     one, other = saved(tmp_path / "a.mlmodel", described("8")), saved(tmp_path / "b.mlmodel", described("9"))
     assert "--build-info" not in told(one, EXAMPLE)[1]
     assert told(one, other, "--breaking") == (0, "no breaking change\n")

@@ -55,7 +55,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("words", REFUSED, ids=" ".join)
-def test_what_needs_a_program_refuses_a_draft_with_a_way_out(words: list[str], folder: Path) -> None:
+def test_verbs_on_programs_refuse_a_draft_with_a_way_out(words: list[str], folder: Path) -> None:
     written(HALVED)
     written(miltext.infer_draft(HALVED), "whole.mil")
     result = run(*[word.format("draft.mil") for word in words])
@@ -110,7 +110,7 @@ NO_DRAFTS = {
 
 
 @pytest.mark.parametrize("text", NO_DRAFTS.values(), ids=NO_DRAFTS)
-def test_a_text_that_is_no_draft_is_refused_as_ever(text: str, folder: Path) -> None:
+def test_a_text_that_is_not_a_draft_is_refused_as_before(text: str, folder: Path) -> None:
     said = []
     for each in (build, build_whole):
         with pytest.raises(MiltextError) as refused:
@@ -168,7 +168,7 @@ def test_a_text_is_parsed_once_and_never_recovered(folder: Path, monkeypatch: py
 # ---- odd neighbours
 
 
-def test_an_output_that_is_there_is_kept_and_nothing_is_inferred(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_existing_output_is_kept_and_nothing_is_inferred(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written(HALVED)
     assert run("build", "draft.mil", "-o", "Out.mlpackage").exit_code == 0
     monkeypatch.setattr("miltext.drafting.draft.Draft", None)
@@ -241,14 +241,14 @@ def test_standard_input(folder: Path) -> None:
         (b"version https://git-lfs.github.com/spec/v1\n", 1, "MIL252"),
     ],
 )
-def test_what_is_no_text(data: bytes, status: int, code: str, folder: Path) -> None:
+def test_sources_that_are_not_texts(data: bytes, status: int, code: str, folder: Path) -> None:
     written(data)
     result = run("build", "draft.mil", "-o", "Out.mlpackage")
     assert (result.exit_code, f"error[{code}]" in result.stderr) == (status, True), result.stderr
     assert [path.name for path in folder.iterdir()] == ["draft.mil"]
 
 
-def test_a_draft_that_is_not_there_or_cannot_be_read(folder: Path) -> None:
+def test_a_missing_or_unreadable_draft(folder: Path) -> None:
     Path("folder.mil").mkdir()
     for name in ("absent.mil", "folder.mil"):
         result = run("build", name, "-o", "Out.mlpackage")

@@ -47,7 +47,7 @@ def test_the_draft_of_the_readme_is_built(folder: Path) -> None:
 # ---- what is wrong
 
 
-def test_there_are_goldens() -> None:
+def test_goldens_exist() -> None:
     assert {"ten_mistakes", "warnings", "missing_array", "undescribed_output"} <= {case.stem for case in CASES}
 
 
@@ -117,7 +117,7 @@ SLIPS = [
     st.integers(0, 12),
     st.sampled_from(SLIPS),
 )
-def test_whatever_is_wrong_with_a_draft_is_what_check_finds(text: str, place: float, length: int, slip: str) -> None:
+def test_building_a_wrong_draft_reports_the_findings_of_check(text: str, place: float, length: int, slip: str) -> None:
     at = int(place * len(text))
     broken = text[:at] + slip + text[at + length :]
     checked = miltext.check(broken, path="draft.mil")
@@ -147,7 +147,7 @@ def attempted(text: str, folder: Path) -> tuple[list[Diagnostic] | MiltextError,
 
 
 @pytest.mark.parametrize("comment", ["", " // mil: ignore", " // mil: ignore[MIL5]", " // mil: ignore[MIL712]"])
-def test_what_comments_ignore_is_not_shown(comment: str, folder: Path) -> None:
+def test_ignored_findings_are_not_shown(comment: str, folder: Path) -> None:
     written(program(f"z = log(x);{comment}", "y = relu(z);"))
     result = run("build", "draft.mil", "-o", "Out.mlpackage")
     ignored = "MIL5" in comment or comment.endswith("ignore")
@@ -156,7 +156,7 @@ def test_what_comments_ignore_is_not_shown(comment: str, folder: Path) -> None:
     assert built() == ["log", "relu"]
 
 
-def test_function_returns_what_was_found_and_then_own_warnings(folder: Path) -> None:
+def test_the_function_returns_the_findings_then_its_warnings(folder: Path) -> None:
     text = program("z = log(x);", "y = relu(z);", inputs="tensor<fp16, [2]> x")
     build(model_of(text.replace("fp16", "fp32")), "Old.mlpackage")
     old = miltext.load("Old.mlpackage")
@@ -192,7 +192,7 @@ PLACES = [
 
 @pytest.mark.parametrize(("text", "code", "marked"), PLACES)
 @pytest.mark.parametrize("crlf", [False, True])
-def test_what_keeps_draft_from_being_built_has_place_in_draft(
+def test_an_error_of_a_build_has_its_place_in_the_draft(
     text: str, code: str, marked: str, crlf: bool, folder: Path
 ) -> None:
     np.save("w.npy", np.zeros(3, np.float16))
@@ -215,7 +215,7 @@ SHORT = sorted((GOLDEN / "short").glob("*.mil"))
 
 @pytest.mark.parametrize("text", [HALVED, *DRAFTS.values(), *[path.read_text() for path in SHORT[:3]]])
 @pytest.mark.parametrize("name", ["Out.mlpackage", "Out.mlmodel"])
-def test_a_draft_is_built_as_what_is_inferred_of_it(text: str, name: str, folder: Path) -> None:
+def test_a_draft_is_built_as_its_inferred_text(text: str, name: str, folder: Path) -> None:
     def made(text: str) -> MiltextError | bytes:
         try:
             build(model_of(text), f"{len(text)}-{name}")
@@ -295,7 +295,7 @@ def test_a_draft_takes_the_place_of_a_models_program(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["draft.mil", "whole.mil", "Model.mlpackage", "."])
-def test_an_original_that_is_no_model_is_refused(name: str, folder: Path) -> None:
+def test_an_original_that_is_not_a_model_is_refused(name: str, folder: Path) -> None:
     written(HALVED)
     written(miltext.infer_draft(HALVED), "whole.mil")
     for kind in ("draft.mil", "whole.mil"):

@@ -134,7 +134,7 @@ KEPT = {
 
 
 @pytest.mark.parametrize("line", KEPT.values(), ids=KEPT)
-def test_what_does_not_follow_is_written(line: str) -> None:
+def test_types_that_do_not_follow_are_written(line: str) -> None:
     outputs = "_" if " _ =" in line else "y"
     assert draft(line, outputs=outputs) == [line]
 
@@ -216,7 +216,7 @@ def test_both_dialects_and_forms_of_floats() -> None:
     assert "tensor<fp32, []> k = const()[val = 0x1p-1];" in old
 
 
-def test_what_the_program_states_beside() -> None:
+def test_other_parts_of_the_program() -> None:
     made = miltext.parse(
         program("tensor<fp16, [2, 4]> y = relu(x = x);").replace("(1.3)", '(1.3) $version(2) $doc("d")')
     )
@@ -355,7 +355,7 @@ def test_folded(lines: list[str], expected: list[str], request: pytest.FixtureRe
     assert folded(*lines, outputs="y, k" if is_given else "y") == expected
 
 
-def test_operations_are_nested_as_far_as_a_line_goes() -> None:
+def test_operations_are_nested_up_to_the_end_of_a_line() -> None:
     steps = [f"b{n} = reduce_mean({f'b{n - 1}' if n else 'x'}, axes = [0, 1], keep_dims = true);" for n in range(60)]
     made = folded(*steps, "y = tanh(b59);")
     assert 1 < len(made) < 31

@@ -361,7 +361,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_follow_is_an_error_at_its_place(name: str) -> None:
+def test_a_size_that_cannot_follow_is_an_error_at_its_place(name: str) -> None:
     text = program(4, REFUSED[name])
     assert miltext.check(text) == []
     with pytest.raises(ParseError) as refused:
@@ -377,7 +377,7 @@ def test_an_output_that_keeps_an_old_size_is_reported() -> None:
     assert {"MIL436", "MIL491"} == {each.code for each in told}
 
 
-def test_what_is_the_same_in_many_places_is_reported_once() -> None:
+def test_equal_changes_in_many_places_are_reported_once() -> None:
     lines = "\n".join(
         f"tensor<fp32, [1, 4, 14]> y{at} = slice_by_index(begin = {ints(0, 0, 0)}, end = {ints(1, 4, 14)}, x = x);"
         for at in range(9)

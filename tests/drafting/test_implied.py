@@ -123,7 +123,7 @@ APART = {
 
 
 @pytest.mark.parametrize(("words", "lines"), APART.values(), ids=APART)
-def test_what_a_marker_cannot_state_is_written(
+def test_parts_that_a_marker_cannot_state_are_written(
     words: list[str], lines: list[str], request: pytest.FixtureRequest
 ) -> None:
     outputs = "y, y_y_0" if "gives it back" in request.node.callspec.id else "y"

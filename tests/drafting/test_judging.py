@@ -93,7 +93,7 @@ def test_an_error_refuses(case: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_a_refused_input_is_what_coremltools_does_not_open(case: str, tmp_path: Path) -> None:
+def test_coremltools_refuses_the_refused_inputs(case: str, tmp_path: Path) -> None:
     pytest.importorskip("coremltools")
     from miltext.checking.loading import loader_findings
 
@@ -121,13 +121,13 @@ def test_warnings_are_reported_and_do_not_refuse(tmp_path: Path) -> None:
     assert re.search(r"m\.mil:4:\d+: warning\[MIL513\]", done.output), done.output
 
 
-def test_a_comment_ignores_what_is_built_as_what_is_checked(tmp_path: Path) -> None:
+def test_a_comment_counts_in_a_build_as_in_a_check(tmp_path: Path) -> None:
     assert built(IGNORED, tmp_path / "New.mlpackage") == []
     idle = BASE.replace('"y")];', '"y")];  // mil: ignore[MIL604]')
     assert built(idle, tmp_path / "Other.mlpackage") == ["MIL713"]
 
 
-def test_arrays_and_elided_literals_are_no_findings(tmp_path: Path) -> None:
+def test_arrays_and_elided_literals_are_not_findings(tmp_path: Path) -> None:
     np = pytest.importorskip("numpy")
     np.save(tmp_path / "w.npy", np.ones((1, 4), np.float16))
     value = 'tensor<fp16, [1, 4]>($npy("w.npy"))'
@@ -147,7 +147,7 @@ def test_arrays_and_elided_literals_are_no_findings(tmp_path: Path) -> None:
     assert refused.value.text == broken
 
 
-def test_program_by_no_text_is_reported_by_what_it_prints_as(tmp_path: Path) -> None:
+def test_findings_about_a_program_are_in_its_printed_text(tmp_path: Path) -> None:
     data = miltext.parse(DANGLING).SerializeToString()
     with pytest.raises(ModelError) as refused:
         build(open_model(write(tmp_path / "p.pb", data)), tmp_path / "New.mlpackage")
@@ -155,7 +155,7 @@ def test_program_by_no_text_is_reported_by_what_it_prints_as(tmp_path: Path) -> 
     assert f"{tmp_path / 'p.pb'}:5:" in str(refused.value)
 
 
-def test_a_draft_is_checked_once_and_refused_as_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_draft_is_checked_once_and_refused_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from miltext.drafting import building
 
     monkeypatch.setattr(building, "judge", None)
@@ -184,7 +184,7 @@ def test_a_text_without_findings_is_read_once(tmp_path: Path, monkeypatch: pytes
 UNKNOWN_IN_DRAFT = BASE.replace("relu", "my_own").replace("tensor<fp16, [1, 4]> y", "y")
 
 
-def test_an_operation_that_is_not_known_refuses_a_draft_too(tmp_path: Path) -> None:
+def test_a_draft_with_an_unknown_operation_is_refused_too(tmp_path: Path) -> None:
     out = tmp_path / "New.mlpackage"
     with pytest.raises(ParseError, match="my_own") as refused:
         built(UNKNOWN_IN_DRAFT, out)
@@ -295,7 +295,7 @@ def test_one_edit_of_an_odd_model_is_possible_and_not_silent(edit: tuple[str, ..
 
 
 @pytest.mark.parametrize("verb", [("build",), ("rename", "x", "image"), ("expose", "h")])
-def test_a_text_by_itself_answers_for_all(verb: tuple[str, ...], tmp_path: Path) -> None:
+def test_errors_of_a_text_alone_are_refused(verb: tuple[str, ...], tmp_path: Path) -> None:
     path, out = tmp_path / "m.mil", tmp_path / "New.mlpackage"
     path.write_text(DANGLING)
     refused = run(verb[0], path, *verb[1:], "-o", out)
@@ -337,7 +337,7 @@ def test_an_error_made_in_memory_refuses(tmp_path: Path) -> None:
         model.save(tmp_path / "New.mlpackage", force=True)
 
 
-def test_an_error_in_memory_that_was_there_before_is_a_warning(tmp_path: Path) -> None:
+def test_an_earlier_error_in_memory_is_a_warning(tmp_path: Path) -> None:
     model = miltext.load(package(tmp_path, DANGLING))
     block = model.program.functions["main"].block_specializations["CoreML8"]
     block.operations[0].type = "sigmoid"
@@ -370,7 +370,7 @@ def test_an_edit_inside_a_pipeline_answers_for_its_stage_alone(tmp_path: Path) -
     assert miltext.load(tmp_path / "New.mlpackage", "b").program == miltext.parse(TEXT)
 
 
-def test_a_stage_by_itself_is_one_with_what_it_was_read_as(tmp_path: Path) -> None:
+def test_a_stage_by_itself_equals_the_stage_as_read(tmp_path: Path) -> None:
     stage = miltext.load(odd_pipeline(tmp_path), "b")
     assert [each.severity for each in build(stage, tmp_path / "New.mlpackage")] == ["warning"]
     stage.program.functions["main"].block_specializations["CoreML8"].operations[0].type = "rellu"

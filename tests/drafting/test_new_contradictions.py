@@ -161,7 +161,7 @@ def test_a_text_beside_an_odd_original_is_not_blamed(package: Path) -> None:
     assert "the original has this error, too" in told
 
 
-def test_a_draft_beside_an_odd_original_is_compiled_with_a_warning(package: Path) -> None:
+def test_a_draft_of_an_odd_original_is_compiled_with_a_warning(package: Path) -> None:
     odd, draft = changed(package, "another shape"), package.parent / "m.mil"
     draft.write_text(STATEFUL.replace("tensor<fp16, [1, 4]> h", "h"))
     status, told = ran("build", draft, "--from", odd, "-o", package.with_name("New.mlmodelc"))
@@ -182,7 +182,7 @@ def test_a_stage_that_an_edit_does_not_reach_is_judged(package: Path) -> None:
     assert 'model 1 "b"' in str(refused.value)
 
 
-def test_there_and_back_through_a_compiled_model_gains_nothing(package: Path) -> None:
+def test_compiling_and_building_back_changes_nothing(package: Path) -> None:
     (package.parent / "m.mil").write_text(STATEFUL.replace("tanh", "sigmoid"))
     edited, compiled, back = (package.with_name(each) for each in ("E.mlpackage", "C.mlmodelc", "B.mlpackage"))
     for source, out in ((package.parent / "m.mil", edited), (edited, compiled), (compiled, back)):

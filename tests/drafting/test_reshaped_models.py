@@ -33,7 +33,7 @@ def reshaped(folder: Path, package: Path, *words: str) -> Any:
     return ct.models.MLModel(str(folder / "New.mlpackage"), skip_model_load=True).get_spec()
 
 
-def test_a_network_is_the_one_that_is_made_for_the_other_size(tmp_path: Path) -> None:
+def test_a_network_equals_the_one_made_for_the_other_size(tmp_path: Path) -> None:
     for name, shape in (("Small", (1, 3, 8, 8)), ("Large", (1, 3, 12, 20))):
         convert(crossed, shape, "iOS16").save(str(tmp_path / f"{name}.mlpackage"))
     made = reshaped(tmp_path, tmp_path / "Small.mlpackage", "x=1,3,12,20")

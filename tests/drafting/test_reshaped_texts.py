@@ -142,7 +142,7 @@ def test_data_types_stay_where_sizes_are_requested() -> None:
     assert resized(NORMED, "x=1,3,2..8,2", "z=1,3,2..8,2") == NORMED.replace("2, 2]", "?, 2]")
 
 
-def test_a_data_type_is_not_stated_to_be_of_other_sizes() -> None:
+def test_another_data_type_is_not_reported_as_other_sizes() -> None:
     with pytest.raises(ParseError) as failure:
         infer_draft(NORMED.replace("2, 2", "4, 4", 2), all=True)
     told = [note.message for each in failure.value.diagnostics if each.code == "MIL506" for note in each.notes]
@@ -163,7 +163,7 @@ POOLED = """program(1.3)
 """
 
 
-def test_a_range_is_a_size_that_is_not_known() -> None:
+def test_a_range_is_an_unknown_size() -> None:
     text = POOLED.replace("SHAPE", "-1")
     made = resized(text, "x=1,3,4..16,8")
     assert made == text.replace("8, 8]> x", "?, 8]> x").replace("8, 8]> h", "?, 8]> h").replace("64]> flat", "?]> flat")
@@ -237,7 +237,7 @@ def test_sizes_without_an_end_are_not_tried() -> None:
     assert "[1, 3, ?]> flat" in resized(POOLED.replace("SHAPE", "64"), "x=1,3,8..,8")
 
 
-def test_what_may_be_out_of_date_is_reported() -> None:
+def test_parts_that_may_be_outdated_are_reported() -> None:
     text = TEXT.replace("relu(x = image)", "my_op(x = image)")
     told: list[Diagnostic] = []
     made = reshape(text, read_sizes(["image=1,3,16,16"]), on_warning=told.append)

@@ -20,7 +20,7 @@ def findings(text: str) -> list[str]:
 
 
 @needs_measurements
-def test_the_published_dumps_are_read_printed_and_without_findings() -> None:
+def test_the_published_dumps_have_no_findings() -> None:
     dumps = published_dumps()
     assert len(dumps) == 84
     for name, text in dumps.items():
@@ -91,12 +91,12 @@ PLAIN = """program(1.3)
 """
 
 
-def test_a_text_with_the_words_of_a_dump_elsewhere_is_none() -> None:
+def test_a_text_with_words_of_a_dump_elsewhere_is_not_a_dump() -> None:
     assert not is_dump(PLAIN)
     assert miltext.parse(PLAIN).functions
 
 
-def test_an_unknown_operation_of_the_runtime_is_no_mistake() -> None:
+def test_an_unknown_operation_of_the_runtime_is_not_a_mistake() -> None:
     text = small_dump(
         'y_4D454D5F4F5054 = made_up_by_the_runtime(x = x_4D454D5F4F5054)[SelectedBackend = string("bnns")]'
     )

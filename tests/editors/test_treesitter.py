@@ -118,7 +118,7 @@ def can_be_empty(body: dict[str, Any]) -> bool:
 
 
 @needs_node
-def test_each_golden_and_each_text_of_the_corpus_is_read_or_refused_as_lark_does() -> None:
+def test_texts_of_goldens_and_corpus_are_read_as_by_lark() -> None:
     texts = texts_below(GOLDEN, ROOT / "examples", CORPUS)
     verdicts = {path: is_read_by_lark(text) for path, text in texts.items()}
     assert {path for path, text in texts.items() if is_read(text) != verdicts[path]} == set()
@@ -126,7 +126,7 @@ def test_each_golden_and_each_text_of_the_corpus_is_read_or_refused_as_lark_does
 
 
 @needs_node
-def test_a_text_with_one_wrong_token_is_read_or_refused_as_lark_does() -> None:
+def test_a_text_with_one_wrong_token_is_read_as_by_lark() -> None:
     text = READ[1].read_text(encoding="utf-8")
     tokens = tokens_of(lark().parse(text))
     for token, following in pairwise(tokens):
@@ -136,7 +136,7 @@ def test_a_text_with_one_wrong_token_is_read_or_refused_as_lark_does() -> None:
 
 
 @needs_node
-def test_the_nodes_are_those_of_larks_trees() -> None:
+def test_the_nodes_equal_those_of_larks_trees() -> None:
     for path, text in texts_below(GOLDEN / "highlight", GOLDEN / "print", CORPUS / "apple").items():
         if is_read_by_lark(text):
             assert nodes(text) == larks_nodes(text), path
@@ -267,7 +267,7 @@ def helix_levels(captured: list[Piece], text: str) -> list[int]:
 
 
 @needs_node
-def test_emacs_gives_a_token_the_face_that_the_parser_says(tmp_path: Path) -> None:
+def test_emacs_gives_a_token_the_face_of_its_kind(tmp_path: Path) -> None:
     from generator.emacs import FACES
 
     if reason := absent("emacs"):
@@ -280,7 +280,7 @@ def test_emacs_gives_a_token_the_face_that_the_parser_says(tmp_path: Path) -> No
         assert contradictions(text, found, FACES) == [], path
 
 
-def test_emacs_without_tree_sitter_has_the_mode_of_older_versions(tmp_path: Path) -> None:
+def test_emacs_without_tree_sitter_has_the_older_mode(tmp_path: Path) -> None:
     if reason := absent("emacs"):
         pytest.skip(reason)
     shown = (
@@ -366,7 +366,7 @@ def asked(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[s
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
 
 
-def test_tree_sitter_reads_each_text_that_lark_reads_and_no_other(generated: Path) -> None:
+def test_tree_sitter_and_lark_read_the_same_texts(generated: Path) -> None:
     for path, text in texts_below(GOLDEN, ROOT / "examples", CORPUS).items():
         done = asked(generated, "parse", "--quiet", path)
         assert (done.returncode == 0) == is_read_by_lark(text), done.stdout

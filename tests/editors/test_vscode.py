@@ -41,7 +41,7 @@ def in_program(text: str) -> str:
 
 
 @pytest.mark.parametrize("name", SNIPPETS)
-def test_a_snippet_inserts_what_parses(name: str) -> None:
+def test_a_snippet_inserts_a_text_that_parses(name: str) -> None:
     text = inserted(SNIPPETS[name])
     assert "$" not in text
     parse_tree(in_program(text))
@@ -51,7 +51,7 @@ def test_every_operation_has_a_snippet() -> None:
     assert {*all_names()} <= {*SNIPPETS}
 
 
-def test_a_snippet_requests_what_must_be_given() -> None:
+def test_a_snippet_requests_the_required_parts() -> None:
     text = inserted(SNIPPETS["conv"])
     assert re.fullmatch(r'tensor<fp16, \[1\]> y = conv\(.*weight = weight, x = x\)\[name = string\("y"\)\];', text)
     assert "bias" not in text  # it may be left out
@@ -67,7 +67,7 @@ def declared() -> list[str]:
 
 
 @pytest.mark.parametrize("path", declared())
-def test_what_the_extension_declares_is_there(path: str) -> None:
+def test_declared_files_of_the_extension_exist(path: str) -> None:
     assert (FOLDER / path).is_file()
 
 
@@ -107,7 +107,7 @@ ENTER = [
 
 
 @pytest.mark.parametrize(("before", "after", "action"), ENTER)
-def test_a_new_line_goes_where_the_layout_has_it(before: str, after: str, action: dict[str, str] | None) -> None:
+def test_a_new_line_is_indented_as_in_the_layout(before: str, after: str, action: dict[str, str] | None) -> None:
     rules = read("language-configuration.json")["onEnterRules"]
     fitting = [
         rule["action"]
@@ -117,5 +117,5 @@ def test_a_new_line_goes_where_the_layout_has_it(before: str, after: str, action
     assert (fitting[0] if fitting else None) == action
 
 
-def test_an_arrow_is_no_bracket() -> None:
+def test_an_arrow_is_not_a_bracket() -> None:
     assert not [pair for pair in read("language-configuration.json")["brackets"] if ">" in pair]

@@ -83,7 +83,7 @@ def test_two_selected_models_are_compared(command: str, model: Path) -> None:
     assert seen["differences"] == [[text, text, "M.mlpackage ↔ N.mlpackage", ".mil"]]
 
 
-def test_a_dialog_asks_for_missing_models(command: str, model: Path) -> None:
+def test_a_dialog_requests_missing_models(command: str, model: Path) -> None:
     seen = used(command, ("mil.compareModels", []), ("mil.openAsText", []), answers=[model, model, model])
     assert [each[2] for each in seen["differences"]] == ["M.mlpackage ↔ M.mlpackage"]
     assert len(seen["texts"]) == 1

@@ -39,7 +39,7 @@ def test_an_example_has_results_of_the_inferred_types(name: str, example: Exampl
 
 
 @pytest.mark.parametrize("family", families())
-def test_what_check_accepts_has_a_result_or_a_reason(family: str) -> None:
+def test_a_checked_program_has_a_result_or_a_reason(family: str) -> None:
     accepted = 0
     for name, example in EXAMPLES:
         if entries()[name].family != family or name in ENDLESS:

@@ -45,7 +45,7 @@ def refused(*arguments: Any, **options: Any) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("compute", ["float32", "native"])
-def test_a_model_is_itself(compute: str) -> None:
+def test_a_model_equals_itself(compute: str) -> None:
     comparison = compare(EXAMPLE, EXAMPLE, compute=compute)
     assert (comparison.ok, comparison.first, comparison.steepest, comparison.notes) == (True, None, None, ())
     assert {*levels(comparison).values()} == {INF}
@@ -81,7 +81,7 @@ def test_all_that_can_be_compared(tmp_path: Path) -> None:
         ("g = exp(x = h); two = mul(x = g, y = 0.25); y = add(x = two, y = two);", {}),
     ],
 )
-def test_what_computes_the_same_is_the_same(edited: str, names: dict[str, str]) -> None:
+def test_equal_computations_are_equal(edited: str, names: dict[str, str]) -> None:
     comparison = compare(PLAIN, program(f"h = relu(x = x); {edited}"))
     assert comparison.ok
     assert comparison.first is None or not comparison.first.reaches_output
@@ -121,7 +121,7 @@ def test_random_inputs_match_their_seed() -> None:
 BOTH = program("y = add(x = x, y = z);", inputs="tensor<fp32, [2]> x, tensor<fp32, [2]> z")
 
 
-def test_what_inputs_lack_is_random_only_with_a_seed() -> None:
+def test_missing_inputs_are_random_only_with_a_seed() -> None:
     given = {"x": np.zeros(2, np.float32)}
     assert [code for code, _ in refused(BOTH, BOTH, given)] == ["MIL831"]
     assert compare(BOTH, BOTH, given, seed=0).ok
@@ -163,7 +163,7 @@ def test_inputs_of_other_data_types_are_rounded_each_to_its_own() -> None:
     assert comparison.ok
 
 
-def test_flexible_sizes_are_those_that_are_given() -> None:
+def test_flexible_sizes_equal_the_given_ones() -> None:
     flexible = program("y = relu(x = x);", inputs="tensor<fp32, [?, 3]> x")
     for rows in (0, 1, 7):
         comparison = compare(flexible, flexible, {"x": np.ones((rows, 3), np.float32)})
@@ -244,7 +244,7 @@ def test_inner_values_of_other_shapes_fall() -> None:
         ("less(x = x, y = 0.0)", "less(x = x, y = 10.0)", 0.5),
     ],
 )
-def test_what_is_no_float_is_equal_or_not(operation: str, changed: str, equal: float) -> None:
+def test_values_other_than_floats_are_equal_or_not(operation: str, changed: str, equal: float) -> None:
     given = {"x": np.array([[-1, 2, 3], [4, -5, -6]], np.float32)}
     text = program(f"h = relu(x = x); y = {operation};")
     assert compare(text, text, given).outputs[0].measure.snr is None
@@ -274,7 +274,7 @@ def test_labels_and_dictionaries() -> None:
 # ---- what differs
 
 
-def test_word_that_changes_what_is_computed_is_reported_at_user() -> None:
+def test_a_word_that_changes_results_is_reported_at_its_user() -> None:
     one = program('m = const()[val = "EXACT"]; h = gelu(x = x, mode = m); y = mul(x = h, y = 2.0);')
     comparison = compare(one, one.replace("EXACT", "SIGMOID_APPROXIMATION"))
     assert comparison.first is not None

@@ -136,7 +136,7 @@ def test_a_fault_is_the_first_origin(mask: str, fault: str) -> None:
 
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
-def test_what_agrees_is_not_reported(kind: str, mask: str) -> None:
+def test_equal_values_are_not_reported(kind: str, mask: str) -> None:
     inputs = given(kind, mask)
     (exact,), (made,) = (run(network(kind, dtype), inputs, allow_nan=True).values() for dtype in ("fp32", "fp16"))
     assert nearness(made, exact) > 40
@@ -147,7 +147,7 @@ def test_what_agrees_is_not_reported(kind: str, mask: str) -> None:
 
 @pytest.mark.parametrize("mask", [each for each in MASKS if each != "-inf"])
 @pytest.mark.parametrize("dtype", ["fp32", "fp16"])
-def test_a_mask_that_prefers_what_it_should_not(mask: str, dtype: str) -> None:
+def test_a_mask_that_prefers_masked_values(mask: str, dtype: str) -> None:
     """The numbers that the mask adds to what is seen are lost beside those that hide."""
     bias = np.where(np.tri(6, dtype=bool), np.arange(6) / 8, MASKS[mask]).astype(np.float32)
     text = (
@@ -183,7 +183,7 @@ def test_one_fault_is_one_origin_however_often_it_heals() -> None:
     assert [each.value.name for each in comparison.origins] == ["h"]
 
 
-def test_second_fault_behind_what_healed_is_an_origin_of_its_own() -> None:
+def test_a_second_fault_after_a_recovery_is_another_origin() -> None:
     inputs = {"x": np.random.default_rng(5).random(64).astype(np.float32)}
     wrong = healing("mul(x = x, y = 1.01)").replace("d2 = sub(x = a2, y = 300.0)", "d2 = sub(x = a2, y = 200.0)")
     comparison = compare(healing("mul(x = x, y = 1.0)"), wrong, inputs)

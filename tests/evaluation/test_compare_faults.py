@@ -165,7 +165,7 @@ UNDERFLOW = """program(1.3)
         ("relu", 1e-8, 1e4, "small"),
     ],
 )
-def test_what_fp16_cannot_hold_is_named_at_its_operation(
+def test_a_number_beyond_fp16_is_named_at_its_operation(
     operation: str, factor: float, back: float, name: str | None
 ) -> None:
     texts = [UNDERFLOW.format(dtype=dtype, operation=operation, factor=factor, back=back) for dtype in ("fp32", "fp16")]

@@ -21,7 +21,7 @@ def defined(a: Any, b: Any) -> float:
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("shape", [(), (1,), (7,), (3, 5), (2, PIECE + 3)], ids=str)
-def test_the_ratio_is_the_one_that_is_defined(dtype: str, shape: tuple[int, ...]) -> None:
+def test_the_ratio_follows_its_definition(dtype: str, shape: tuple[int, ...]) -> None:
     generator = np.random.default_rng(1)
     a = np.asarray(generator.normal(size=shape), dtype)
     b = np.asarray(a + generator.normal(size=shape) * 0.01, dtype)
@@ -66,7 +66,7 @@ def test_edges(a: list[float], b: list[float], snr: float, maximum: float, equal
     assert found.equal == equal
 
 
-def test_what_is_counted() -> None:
+def test_counted_elements() -> None:
     a = np.array([NAN, 1, 2, 3, INF, 0, 0, 5], np.float32)
     b = np.array([NAN, NAN, INF, 0, INF, 0, 1, 5], np.float32)
     found = measure(a, b)
@@ -94,7 +94,7 @@ def test_what_is_counted() -> None:
         ({}, {}, 1, INF),
     ],
 )
-def test_what_is_equal_or_not_and_what_holds_several(a: Any, b: Any, equal: float, snr: float | None) -> None:
+def test_values_without_a_distance_and_values_of_several(a: Any, b: Any, equal: float, snr: float | None) -> None:
     found = measure(a, b)
     assert found.equal == pytest.approx(equal)
     assert found.snr == (None if snr is None else pytest.approx(snr))
@@ -115,7 +115,7 @@ def test_what_is_equal_or_not_and_what_holds_several(a: Any, b: Any, equal: floa
         ([np.zeros(1)], [None], "only one has an element at 0"),
     ],
 )
-def test_what_cannot_be_measured(a: Any, b: Any, misfit: str) -> None:
+def test_unmeasurable_values(a: Any, b: Any, misfit: str) -> None:
     found = measure(a, b)
     assert found == Measure(misfit=misfit)
     assert found.level == -INF
@@ -141,7 +141,7 @@ def test_nothing_is_written_and_nothing_warned(recwarn: pytest.WarningsRecorder)
 @pytest.mark.parametrize("hidden", [-1e4, -65504.0, 1e9, -3e38])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("count", [1, 40, 3 * PIECE])
-def test_what_is_saturated_hides_nothing(hidden: float, dtype: str, count: int) -> None:
+def test_saturation_hides_no_difference(hidden: float, dtype: str, count: int) -> None:
     generator = np.random.default_rng(4)
     a, b = generator.normal(size=(2, count + 4))
     b = a + 0.01 * b
@@ -173,7 +173,7 @@ def test_what_is_saturated_hides_nothing(hidden: float, dtype: str, count: int) 
         ([INF, -1e4, 1.0], [-1e4, -1e4, 0.9], 0, -INF),
     ],
 )
-def test_what_counts_as_saturated(a: list[float], b: list[float], saturated: int, snr: float) -> None:
+def test_saturated_numbers(a: list[float], b: list[float], saturated: int, snr: float) -> None:
     found = measure(np.array(a), np.array(b))
     assert found.saturated == saturated
     assert found.snr == pytest.approx(snr, abs=0.1)

@@ -53,13 +53,13 @@ def test_choices_that_would_check_nothing_are_refused(choices: dict[str, Any], t
         ({"a": 1.0}, "a dictionary against a tensor"),
     ],
 )
-def test_what_is_no_number_cannot_be_compared_with_one(array: Any, told: str) -> None:
+def test_a_string_cannot_be_compared_with_a_number(array: Any, told: str) -> None:
     comparison = compare(ROOT, None, GIVEN, against={"y": array})
     assert [(each.measure.misfit, each.fell) for each in comparison.outputs] == [(told, True)]
 
 
 @pytest.mark.parametrize("probabilities", [{"u": "x", "v": "y"}, {"u": None, "v": 1.0}])
-def test_probabilities_that_are_no_numbers(probabilities: dict[str, Any]) -> None:
+def test_probabilities_that_are_not_numbers(probabilities: dict[str, Any]) -> None:
     body = 'p = softmax(x = x); a, y = classify(probabilities = p, classes = ["u", "v"]);'
     text = program(body, outputs="a, y", inputs="tensor<fp32, [1, 2]> x")
     (output,) = compare(text, None, {"x": np.ones((1, 2), np.float32)}, against={"y": probabilities}).outputs
@@ -68,7 +68,7 @@ def test_probabilities_that_are_no_numbers(probabilities: dict[str, Any]) -> Non
 
 
 @pytest.mark.skipif(np.__version__.startswith("1.23."), reason="numpy 1.23 makes an array of objects")
-def test_arrays_that_are_none_are_refused() -> None:
+def test_invalid_arrays_are_refused() -> None:
     with pytest.raises(MiltextError) as caught:
         compare(ROOT, None, GIVEN, against={"y": [[1], [1, 2]]})
     assert caught.value.diagnostics[0].code == "MIL844"
@@ -107,7 +107,7 @@ def test_thresholds_at_the_ends(min_snr: float) -> None:
     assert compare(ROOT, program("y = sin(x = x);"), GIVEN, min_snr=min_snr).ok is (min_snr == -INF)
 
 
-def test_most_is_not_lost_at_a_number() -> None:
+def test_a_number_is_not_the_place_of_the_most_loss() -> None:
     body = "k = const()[val = fp32({})]; h = mul(x = x, y = k); y = exp(x = h);"
     comparison = compare(program(body.format("1.0")), program(body.format("1.00001")))
     assert comparison.steepest is not None
@@ -116,7 +116,7 @@ def test_most_is_not_lost_at_a_number() -> None:
     assert "most is lost at `h` (mul)" in comparison.to_text()
 
 
-def test_most_is_not_lost_at_an_index() -> None:
+def test_an_index_is_not_the_place_of_the_most_loss() -> None:
     body = "i = add(x = {}, y = j); y = gather(x = x, indices = i, axis = 1);"
     inputs = "tensor<fp32, [2, 3]> x, tensor<int32, [1]> j"
     given = {"x": np.array([[1, 1.00001, 2]] * 2, np.float32), "j": np.zeros(1, np.int32)}
@@ -179,7 +179,7 @@ def test_an_operation_that_is_alone_in_a_branch_has_a_partner(taken: bool) -> No
     assert [each.value.old_operation for each in comparison.origins] == ["tanh" if taken else "mul"]
 
 
-def test_a_branch_that_hands_on_what_is_made_outside() -> None:
+def test_a_branch_that_returns_an_outer_value() -> None:
     given = {"x": np.ones((2, 3), np.float32), "p": np.array(True)}
     text = branching("", "f = tanh(x = a);")
     before, after = text.replace("(u)", "(a)"), text.replace("(u)", "(x)")
@@ -217,7 +217,7 @@ program(1.3)
 """
 
 
-def test_one_operation_in_place_of_several_has_the_partner_of_its_name() -> None:
+def test_one_operation_for_several_has_the_partner_of_its_name() -> None:
     both = compare(SEVERAL, ONE, seed=0)
     assert (both.ok, both.origins) == (True, ())
     assert {each.name: each.old_name for each in both.values if each.operation != "const"} == {

@@ -63,7 +63,7 @@ def held(body: str, old: str, new: str, outputs: str = "y", **choices: Any) -> C
 
 @pytest.mark.parametrize("ways", [("fp32", "fp16"), ("fp16", "fp32")])
 @pytest.mark.parametrize("kind", LOSING)
-def test_what_is_lost_inside_is_no_finding_where_outputs_hold(kind: str, ways: tuple[str, str]) -> None:
+def test_an_inner_loss_is_not_a_finding_if_outputs_hold(kind: str, ways: tuple[str, str]) -> None:
     name, body = LOSING[kind]
     comparison = held(body, *ways)
     assert comparison.ok
@@ -74,7 +74,7 @@ def test_what_is_lost_inside_is_no_finding_where_outputs_hold(kind: str, ways: t
 
 
 @pytest.mark.parametrize("kind", LOSING)
-def test_it_is_found_where_an_output_falls_for_it(kind: str) -> None:
+def test_a_loss_is_found_where_an_output_falls(kind: str) -> None:
     name, body = LOSING[kind]
     comparison = held(body, "fp32", "fp16", outputs=f"y, {name}")
     assert not comparison.ok
@@ -85,7 +85,7 @@ def test_it_is_found_where_an_output_falls_for_it(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", LOSING)
-def test_it_leads_to_where_another_output_falls(kind: str) -> None:
+def test_a_loss_leads_to_another_falling_output(kind: str) -> None:
     """Where an output falls, all that fell inside is told."""
     _, body = LOSING[kind]
     more = f"{body} z = sin(x = y);"
@@ -127,7 +127,7 @@ def test_a_fault_inside_is_reported_beside_another_precision(kind: str, ways: tu
 
 
 @pytest.mark.parametrize("dtype", ["fp32", "fp16"])
-def test_what_edit_changes_inside_is_reported_in_one_precision(dtype: str) -> None:
+def test_inner_changes_of_an_edit_are_reported_in_one_precision(dtype: str) -> None:
     body = "t = tanh(x = x); s = mul(x = t, y = {scale}); y = add(x = x, y = s);"
     one, other = (program(body.replace("{scale}", scale), dtype) for scale in ("0.0001", "0.0002"))
     comparison = compare(one, other, {"x_": GIVEN["x"]}, min_snr=50)
@@ -135,7 +135,7 @@ def test_what_edit_changes_inside_is_reported_in_one_precision(dtype: str) -> No
     assert [(each.value.name, each.reaches_output) for each in comparison.origins] == [("s", False)]
 
 
-def test_a_threshold_of_ones_own_changes_nothing_of_that() -> None:
+def test_a_given_threshold_changes_no_origin() -> None:
     _, body = LOSING["a comparison"]
     comparison = held(body, "fp32", "fp16", min_snr=55)
     assert (comparison.ok, comparison.origins) == (True, ())

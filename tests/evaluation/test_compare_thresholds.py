@@ -36,7 +36,7 @@ def branches(beside: str, scale: float = 2.0, other: float = 3.0) -> str:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_cast_lowers_the_threshold_of_what_comes_from_it_alone(way: str) -> None:
+def test_a_cast_lowers_the_threshold_of_its_results_alone(way: str) -> None:
     old, new, lowered = WAYS[way]
     comparison = compare(branches(old), branches(new), GIVEN)
     assert {each.name: each.min_snr for each in comparison.outputs} == {
@@ -94,7 +94,7 @@ def test_the_exit_status_and_the_output(tmp_path: Path) -> None:
         ("y = relu(x = x);", 80),
     ],
 )
-def test_sizes_are_no_numbers(body: str, threshold: float) -> None:
+def test_sizes_are_not_numbers(body: str, threshold: float) -> None:
     """What a value comes from counts where its numbers do, and not where its sizes do."""
     one, other = (
         f'program(1.3) {{ func main<ios18>(tensor<fp32, [4, 8]> x) {{ c = cast(x = x, dtype = "{dtype}"); {body} }}'
@@ -118,7 +118,7 @@ INSIDE = """program(1.3) {{ func main<ios18>(tensor<fp32, [4, 8]> x, bool p) {{
 
 
 @pytest.mark.parametrize(("step", "loop"), [("1.0", 80), ("back", 40)])
-def test_blocks_hand_on_what_they_come_from(step: str, loop: float) -> None:
+def test_blocks_keep_the_origins_of_values(step: str, loop: float) -> None:
     given = GIVEN | {"p": np.array(True)}
     comparison = compare(INSIDE.format("fp32", step), INSIDE.format("fp16", step), given)
     assert {each.name: each.min_snr for each in comparison.outputs} == {"y": 40, "z": loop}

@@ -196,7 +196,7 @@ def opened(package: Path) -> tuple[set[str], dict[str, Any]]:
     ("form", "precision"),
     [pytest.param(*case, id=f"{case[0].opset}-{case[0].ops}-{case[0].name}-{case[1]}") for case in CASES],
 )
-def test_weights_are_what_coremltools_decompresses(form: Form, precision: str, tmp_path: Path) -> None:
+def test_weights_equal_those_that_coremltools_decompresses(form: Form, precision: str, tmp_path: Path) -> None:
     pytest.importorskip("coremltools")
     made = network(form.opset, precision)
     for step in form.steps:

@@ -52,7 +52,7 @@ def test_the_number_of_inner_steps_is_a_number() -> None:
         evaluator.run({"x": [1, 1]}, inner_steps=-1)
 
 
-def test_a_loop_in_a_loop_uses_what_is_around_it() -> None:
+def test_an_inner_loop_uses_outer_values() -> None:
     text = """program(1.3) { func main<ios18>(tensor<int32, [1]> n, int32 step) {
         int32 zero = const()[val = int32(0)];
         int32 one = const()[val = int32(1)];
@@ -115,7 +115,7 @@ COUNTER = """program(1.3) {
 } -> (old, again); }"""
 
 
-def test_a_state_goes_from_one_call_to_the_next() -> None:
+def test_a_state_passes_from_one_call_to_the_next() -> None:
     state: dict[str, Any] = {}
     program, x = miltext.parse(COUNTER), np.zeros(2, np.float16)
     for turn in range(4):

@@ -174,7 +174,7 @@ def test_a_transposed_convolution_of_the_same_size(kernel: int, stride: int, bef
 
 @pytest.mark.parametrize("size", [7, 8, 9, 10, 11])
 @pytest.mark.parametrize("pad_type", ["valid", "custom", "same"])
-def test_a_stated_shape_is_what_comes_out(size: int, pad_type: str) -> None:
+def test_a_stated_shape_is_the_shape_of_the_result(size: int, pad_type: str) -> None:
     x, weight = numbers(1, 1, 2, 4), numbers(2, 2, 3, 4)
     attributes = f'pad_type = "{pad_type}", strides = [2], output_shape = [1, 3, {size}]'
     found = layer("conv_transpose", {"x": x, "weight": weight}, attributes)

@@ -67,7 +67,7 @@ def test_a_model_with_weights_that_are_made_up_comes_to_its_end(path: Path, tmp_
             _run(told, program, weights, Evaluator(program, function, weights=weights))
 
 
-def test_each_model_that_is_reported_is_there() -> None:
+def test_each_reported_model_exists() -> None:
     if not CORPUS.exists():
         pytest.skip(f"no corpus {CORPUS}")
     assert [path for path in (*REFUSED, *SHAPES) if not (CORPUS / path).exists()] == []

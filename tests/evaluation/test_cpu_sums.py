@@ -66,7 +66,7 @@ def test_the_fast_way_gives_the_same_bits(seed: int, taken: list[str]) -> None:
     assert same_bits(made, slowly(weights, inputs, starts))
 
 
-def test_every_product_and_sum_of_some_numbers_is_rounded_to_even(taken: list[str]) -> None:
+def test_products_and_sums_of_some_numbers_are_rounded_to_even(taken: list[str]) -> None:
     """All fractions of normal numbers, times numbers around 1: ties of products, and sums with a neighbour's half."""
     fractions = (np.arange(1024) + 1024).astype(np.float16)
     rows = np.stack([fractions / 1024, np.full(1024, 0.5, np.float16)], axis=1).astype(np.float16)

@@ -242,7 +242,7 @@ def test_other_types_are_computed_as_before() -> None:
     assert computed("tensor<int32, [1]> x", "y = add(x = x, y = x);", {"x": [5]}).tolist() == [10]
 
 
-def test_quantized_weights_with_a_zero_point_are_computed_in_fp16() -> None:
+def test_weights_with_a_zero_point_are_computed_in_fp16() -> None:
     """A sum of 40000 is infinite in fp16, and not in integers."""
     for zero, result in ((0, 40000.0), (1, np.inf)):
         stored = f"quantized_data = tensor<int8, [1, 4, 1, 1]>({np.full((1, 4, 1, 1), 100 + zero).tolist()})"
@@ -254,7 +254,7 @@ def test_quantized_weights_with_a_zero_point_are_computed_in_fp16() -> None:
         assert computed("tensor<fp16, [1, 4, 1, 1]> x", operations, given).item() == result
 
 
-def test_the_reported_thresholds_are_those_of_the_reports() -> None:
+def test_the_thresholds_equal_those_of_the_reports() -> None:
     """apple/coremltools, issues 2687 and 2690."""
     x = np.array([8, 10, 10.375, 10.4375, 11, 50])
     made = computed("tensor<fp16, [6]> x", "y = softplus(x = x);", {"x": x})

@@ -77,7 +77,7 @@ def test_signs(dtype: Any, compute: str) -> None:
     np.testing.assert_array_equal(applied("sign(x)", {"x": x}, compute=compute)[0], [np.nan, 1, -1, 0, 0, 1, -1])
 
 
-def test_of_two_whole_numbers_the_even_one_is_nearest() -> None:
+def test_halves_are_rounded_to_the_even_number() -> None:
     x = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 0.49999997], np.float32)
     assert applied("round(x)", {"x": x})[0].tolist() == [-2, -2, -0.0, 0, 2, 2, 0]
 
@@ -91,7 +91,7 @@ def test_of_two_whole_numbers_the_even_one_is_nearest() -> None:
         ("inverse", 1e-4, lambda x: 1 / x),
     ],
 )
-def test_a_little_is_added(
+def test_epsilon_is_added(
     name: str, usual: float, function: Callable[[float], float], dtype: Any, compute: str
 ) -> None:
     x = np.array([0.01, 0.5, 1, 2, 1000], dtype)
@@ -114,7 +114,7 @@ def test_the_little_may_be_of_another_type() -> None:
     assert applied(text, {"x": x})[0].tolist() == applied(text, {"x": x}, compute="native")[0].tolist() == [0]
 
 
-def test_what_has_no_result_is_nan_or_infinite() -> None:
+def test_undefined_results_are_nan_or_infinite() -> None:
     x = np.array([-1, 0], np.float32)
     assert np.isnan(applied("sqrt(x)", {"x": x})[0][0])
     assert np.isnan(applied("log(x)", {"x": x})[0][0])

@@ -23,11 +23,11 @@ def test_the_examples_run_unchanged(capsys: pytest.CaptureFixture[str]) -> None:
     assert "TensorType(dtype='fp16', shape=(2, 3))" in capsys.readouterr().out
 
 
-def test_the_operations_that_it_names_are_there() -> None:
+def test_the_operations_on_the_page_exist() -> None:
     section = PAGE.partition("## Behaviour of some operations\n")[2].partition("\n## ")[0]
     named = set(re.findall(r"`([a-z_]+)`", section))
     assert named & RULES.keys() > {"topk", "gather", "resize", "gru", "lstm", "avg_pool", "resample"}
 
 
-def test_the_choices_of_arguments_are_those_that_exist() -> None:
+def test_the_page_lists_the_existing_choices_of_arguments() -> None:
     assert f'compute="{COMPUTING[1]}"' in PAGE

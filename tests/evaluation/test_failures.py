@@ -67,7 +67,7 @@ def test_an_operation_that_fails_is_reported_at_its_place(form: Callable[[Path, 
     assert caught.value.path is None if form is program else str(tmp_path) in shown
 
 
-def test_the_text_of_a_package_is_that_which_print_shows(tmp_path: Path) -> None:
+def test_the_text_of_a_package_equals_that_of_print(tmp_path: Path) -> None:
     """But for literals of many elements, which are elided: each is on one line."""
     numbers = ", ".join(["[1, 2]"] * 400)
     long = TEXT.replace("[4, 2]", "[400, 2]").replace("[[1, 2], [3, 4], [5, 6], [7, 8]]", f"[{numbers}]")
@@ -91,7 +91,7 @@ DRAFT = """program(1.3)
 """
 
 
-def test_in_a_draft_it_is_reported_in_the_draft() -> None:
+def test_a_failure_in_a_draft_is_reported_in_the_draft() -> None:
     with pytest.raises(OperationFailure) as caught:
         run(DRAFT, {"x": X, "at": [7]})
     code, pointed = place(caught.value)
@@ -271,7 +271,7 @@ def test_arrays_of_a_text_without_a_path_are_in_working_folder(tmp_path: Path, m
     assert run(STORED, {"x": [1, 1]})["z"].tolist() == [20, 300]
 
 
-def test_a_folder_of_weights_that_is_not_there_is_reported(tmp_path: Path) -> None:
+def test_a_missing_folder_of_weights_is_reported(tmp_path: Path) -> None:
     arrays(tmp_path)
     program = packaged(tmp_path, STORED).program
     for weights in (None, tmp_path / "nowhere", tmp_path / "w.npy"):

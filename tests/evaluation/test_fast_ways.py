@@ -60,7 +60,7 @@ def slowly(x: Any, weight: Any, bias: Any, windows: Any, groups: int) -> Any:
 
 
 @pytest.mark.parametrize("room", [1, 60, 700, depthwise.LAID_ELEMENTS])
-def test_rows_at_once_are_what_each_channel_makes(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_at_once_equal_the_result_of_each_channel(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(depthwise, "LAID_ELEMENTS", room)
     for x, weight, bias, windows, groups in convolutions(room, 80):
         expected = slowly(x, weight, bias, windows, groups)

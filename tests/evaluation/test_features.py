@@ -65,7 +65,7 @@ def fixed(entry: FeatureDescription) -> None:
         (fixed, [(2, 3)], [(3, 3), (2, 4)], "allows [1, 2, 4, 3]"),
     ],
 )
-def test_a_size_is_one_that_the_description_allows(
+def test_the_description_allows_the_size(
     kind: Any, allowed: list[tuple[int, int]], refused: list[tuple[int, int]], says: str, tmp_path: Path
 ) -> None:
     model, entry = described(tmp_path)
@@ -83,7 +83,7 @@ def test_a_size_is_one_that_the_description_allows(
         evaluator.run({"x": np.ones((1, 2, 5, 3))})  # which the program does not
 
 
-def test_of_many_shapes_a_message_lists_the_first(tmp_path: Path) -> None:
+def test_a_message_lists_the_first_of_many_shapes(tmp_path: Path) -> None:
     model, entry = described(tmp_path)
     for size in range(1, 100):
         entry.type.multiArrayType.enumeratedShapes.shapes.add(shape=[1, size, 4, size])
@@ -316,7 +316,7 @@ def test_a_picture_in_a_file_is_turned_upright(orientation: int, tmp_path: Path)
 
 
 @pytest.mark.parametrize("content", [None, b"", b"not a picture", b"\x89PNG\r\n\x1a\n\0\0"])
-def test_what_is_not_a_picture_is_refused(content: bytes | None, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_picture_is_refused(content: bytes | None, tmp_path: Path) -> None:
     pytest.importorskip("PIL.Image")
     if content is not None:
         (tmp_path / "x.png").write_bytes(content)

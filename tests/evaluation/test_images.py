@@ -149,7 +149,7 @@ FRACTIONS = [(5, 1.4), (3, 5 / 3), (10, 1.4), (10, 2.3), (10, 0.7), (5, 1.3), (8
 
 
 @pytest.mark.parametrize(("old", "factor"), FRACTIONS)
-def test_nearest_upsampling_goes_by_the_factor(old: int, factor: float) -> None:
+def test_nearest_upsampling_follows_the_factor(old: int, factor: float) -> None:
     torch = pytest.importorskip("torch", reason="torch is what this is held against")
     x = counted((1, 1, old, old), np.float32)
     expected = torch.nn.functional.interpolate(torch.tensor(x), scale_factor=factor, mode="nearest").numpy()
@@ -336,7 +336,7 @@ def test_whole_coordinates_count_pixels(kind: npt.DTypeLike) -> None:
 
 
 @pytest.mark.parametrize("sampling", ["bilinear", "nearest"])
-def test_outside_there_is_the_padding_and_at_no_place_nothing(sampling: str) -> None:
+def test_samples_outside_an_image_are_the_padding(sampling: str) -> None:
     x = counted((1, 1, 2, 2), np.float32)
     far = [[-1, 0], [0, 2], [np.inf, 0], [-np.inf, 1e30], [np.nan, 0], [1, np.nan]]
     call = sampled("x", (sampling, "constant", 7.5, "unnormalized", True))
@@ -513,7 +513,7 @@ def test_no_boxes_cut_nothing_out() -> None:
 
 
 @pytest.mark.parametrize("index", [-1, 2, 70])
-def test_a_picture_that_is_not_there_is_reported(index: int) -> None:
+def test_a_missing_picture_is_reported(index: int) -> None:
     inputs = {"x": picture(2, 1, 3, 3), "boxes": np.zeros((1, 4), np.float32), "at": np.array([index], np.int32)}
     with pytest.raises(OperationFailure, match=f"`box_indices` names picture {index}, and `x` has 2"):
         applied("crop_resize(x, boxes, at)", inputs)

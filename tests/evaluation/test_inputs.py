@@ -73,7 +73,7 @@ TAKEN: dict[str, tuple[str, Any, Any]] = {
 
 
 @pytest.mark.parametrize("case", TAKEN)
-def test_taken(case: str) -> None:
+def test_accepted_inputs(case: str) -> None:
     name, given, expected = TAKEN[case]
     output = {"x": "y", "tokens": "t", "scale": "s"}[name]
     np.testing.assert_array_equal(run(TEXT, {**GOOD, name: given})[output], np.maximum(expected, -9))
@@ -140,18 +140,18 @@ def test_refused(case: str) -> None:
     assert failure.diagnostics[0].notes  # which says what to do
 
 
-def test_all_that_is_wrong_with_the_inputs_is_one_error() -> None:
+def test_all_mistakes_of_the_inputs_are_one_error() -> None:
     failure = refused({"z": 1, "x": np.ones(3), "tokens": [[0.5, 1, 2, 3]]})
     assert [each.code for each in failure.diagnostics] == ["MIL832", "MIL833", "MIL834", "MIL831"]
 
 
 @pytest.mark.parametrize("inputs", [None, [1], np.ones((2, 3)), "x"])
-def test_what_is_not_a_mapping_is_refused(inputs: Any) -> None:
+def test_inputs_other_than_a_mapping_are_refused(inputs: Any) -> None:
     with pytest.raises(TypeError, match="inputs are given by name"):
         run(TEXT, inputs)
 
 
-def test_of_many_names_a_message_lists_the_first() -> None:
+def test_a_message_lists_the_first_of_many_names() -> None:
     names = [f"input_number_{number}" for number in range(30)]
     parameters = ", ".join(f"fp32 {name}" for name in names)
     text = f"program(1.3)\n{{\n func main<ios18>({parameters}) {{ y = relu(x = input_number_0); }} -> (y);\n}}\n"

@@ -92,7 +92,7 @@ UNFIT = [
 
 
 @pytest.mark.parametrize(("call", "size", "told"), UNFIT)
-def test_what_does_not_fit_together_is_reported_at_its_operation(call: str, size: int, told: str) -> None:
+def test_shapes_that_do_not_fit_are_reported_at_their_operation(call: str, size: int, told: str) -> None:
     unknown = {"x": "tensor<fp32, [?, 2]>", "y": "tensor<fp32, [?, 2]>"}
     with pytest.raises(OperationFailure, match=told):
         applied(call, {"x": np.ones([size, 2], np.float32), "y": np.ones([2, 2], np.float32)}, unknown)

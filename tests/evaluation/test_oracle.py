@@ -101,7 +101,7 @@ def test_cases_come_out_as_expected(name: str, chunk: int, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("excepted", EXCEPTED, ids=[each.test for each in EXCEPTED])
-def test_what_is_not_met_fails_or_is_only_rounded(excepted: Excepted, tmp_path: Path) -> None:
+def test_unmet_cases_fail_or_are_only_rounded(excepted: Excepted, tmp_path: Path) -> None:
     for name in excepted.cases:
         case = read(next(archived for archived in _archives() if name in archive(archived)), name)
         assert excepted.test in case.facts["test"]
@@ -111,7 +111,7 @@ def test_what_is_not_met_fails_or_is_only_rounded(excepted: Excepted, tmp_path: 
         assert bool(told) == excepted.fails, told
 
 
-def test_the_page_reports_what_is_not_met() -> None:
+def test_the_page_reports_unmet_cases() -> None:
     cases = {case for name in _archives() for case in archive(name)}
     assert NAMES.keys() <= cases
     assert len(NAMES) == sum(len(each.cases) for each in EXCEPTED)

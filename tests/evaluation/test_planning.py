@@ -62,7 +62,7 @@ def test_a_long_chain_of_them() -> None:
     assert computed(miltext.parse(text), {"x": np.ones(2, np.float32)})["y"].tolist() == [6, 1]
 
 
-def test_one_that_a_branch_uses_is_expanded_before_it() -> None:
+def test_a_weight_used_in_a_branch_is_expanded_before_it() -> None:
     text = f"""program(1.3) {{ func main<ios18>(bool p, tensor<fp32, [2]> x) {{ {sparse("a", 3)} {sparse("b", 5)}
         {add("c", "x", "x")}
         tensor<fp32, [2]> y = cond(pred = p) () {{ {add("d", "c", "b")} }} -> (d) () {{ }} -> (a);
@@ -73,7 +73,7 @@ def test_one_that_a_branch_uses_is_expanded_before_it() -> None:
         assert computed(program, {"p": np.array(given), "x": np.ones(2, np.float32)})["y"].tolist() == expected
 
 
-def test_one_in_a_branch_is_expanded_there() -> None:
+def test_a_weight_in_a_branch_is_expanded_there() -> None:
     text = f"""program(1.3) {{ func main<ios18>(bool p, tensor<fp32, [2]> x) {{
         tensor<fp32, [2]> y = cond(pred = p)
             () {{ {sparse("a", 3)} {add("c", "x", "x")} {add("d", "c", "a")} }} -> (d)

@@ -90,7 +90,7 @@ EQUATIONS = {
 
 @pytest.mark.parametrize("mode", MODES, ids="-".join)
 @pytest.mark.parametrize("equation", EQUATIONS)
-def test_an_equation_multiplies_what_it_states(equation: str, mode: Any) -> None:
+def test_an_equation_multiplies_its_operands(equation: str, mode: Any) -> None:
     x, y = (numbers(seed, *shape) for seed, shape in enumerate(EQUATIONS[equation]))
     dtype, compute = mode
     heads = [f"tensor<{dtype}, {list(array.shape)}> {name}" for name, array in {"x": x, "y": y}.items()]

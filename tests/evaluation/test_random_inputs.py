@@ -37,7 +37,7 @@ def test_an_image_has_whole_numbers_up_to_255(dtype: str) -> None:
     assert np.array_equal(made, np.round(made))
 
 
-def test_an_input_has_the_same_numbers_whatever_is_beside_it() -> None:
+def test_an_input_has_the_same_numbers_beside_any_other() -> None:
     x, y = TensorType("fp32", (4,)), TensorType("fp32", (4,))
     alone, beside = random_inputs({"x": x}, 7), random_inputs({"y": y, "x": x}, 7)
     assert np.array_equal(alone["x"], beside["x"])
@@ -67,7 +67,7 @@ def test_odd_shapes() -> None:
         (TensorType("int32", (2**62, 2**62)), "MIL833"),
     ],
 )
-def test_what_has_no_random_numbers_is_reported(type: Type, code: str) -> None:
+def test_types_without_random_numbers_are_reported(type: Type, code: str) -> None:
     with pytest.raises(miltext.MiltextError) as caught:
         random_inputs({"odd": type})
     assert caught.value.diagnostics[0].code == code

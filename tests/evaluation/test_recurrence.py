@@ -114,14 +114,14 @@ def test_a_layer_is_torchs(op_type: str, size: tuple[int, ...], dtype: npt.DType
 
 @pytest.mark.parametrize("biased", [True, False])
 @pytest.mark.parametrize("op_type", ["rnn", "lstm"])
-def test_without_output_sequence_there_is_the_last_h_alone(op_type: str, biased: bool) -> None:
+def test_without_output_sequence_only_the_last_h_is_returned(op_type: str, biased: bool) -> None:
     arrays = arrays_of(op_type, SIZES[2], biased=biased)
     sequence, *ends = in_torch(op_type, arrays)
     assert_near(layer(op_type, arrays), [sequence[-1:], *ends], 2e-6)
 
 
 @pytest.mark.parametrize("op_type", ["rnn", "gru", "lstm"])
-def test_in_reverse_the_last_input_is_first(op_type: str) -> None:
+def test_the_reverse_direction_begins_with_the_last_input(op_type: str) -> None:
     arrays = arrays_of(op_type, SIZES[2])
     turned = {**arrays, "x": arrays["x"][::-1]}
     for settings in ("", ", output_sequence = true"):

@@ -141,7 +141,7 @@ EMPTY = {
 
 
 @pytest.mark.parametrize("name", EMPTY)
-def test_reductions_of_nothing(name: str) -> None:
+def test_reductions_of_empty_axes(name: str) -> None:
     x = np.zeros((2, 0), np.float32)
     np.testing.assert_array_equal(applied(f"{name}(x, axes = [1])", {"x": x})[0], [EMPTY[name]] * 2)
     np.testing.assert_array_equal(applied(f"{name}(x)", {"x": x})[0], EMPTY[name])

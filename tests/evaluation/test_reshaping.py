@@ -271,7 +271,7 @@ def test_padding_matches_torch(mode: str) -> None:
     np.testing.assert_array_equal(made, functional.pad(torch.from_numpy(x), (3, 4, 1, 2), mode=mode).numpy())
 
 
-def test_what_is_outside_a_band_is_zero_even_of_nan() -> None:
+def test_elements_outside_of_a_band_are_zero_even_for_nan() -> None:
     [made] = applied("band_part(x, lower = 0)", {"x": np.full([2, 2], np.nan, np.float32)})
     np.testing.assert_array_equal(made, [[np.nan, np.nan], [0, np.nan]])
 

@@ -96,12 +96,12 @@ def test_integers_wrap_around(dtype: str) -> None:
     assert rounded(np.array(values, np.int64), dtype).tolist() == expected
 
 
-def test_what_is_beyond_e4m3_is_nan() -> None:
+def test_numbers_beyond_e4m3_are_nan() -> None:
     assert rounded(np.array([448, 464, -464], np.float32), "fp8e4m3fn").tolist() == [448, 448, -448]
     assert np.isnan(rounded(np.array([464.1, -465, 1e30, np.inf, -np.inf, np.nan]), "fp8e4m3fn")).all()
 
 
-def test_what_is_not_0_is_true() -> None:
+def test_nonzero_numbers_are_true() -> None:
     numbers = np.array([0, -0.0, 0.25, -3, np.nan, np.inf, 1e-45], np.float32)
     assert rounded(numbers, "bool").tolist() == [False, False, True, True, True, True, True]
     assert rounded(np.array([0, 2, -1, 256]), "bool").tolist() == [False, True, True, True]

@@ -73,7 +73,7 @@ def test_coremltools_own_class_can_be_run() -> None:
     assert not isinstance(from_coremltools, Program)
 
 
-def test_what_is_not_a_program_is_refused() -> None:
+def test_an_object_that_is_not_a_program_is_refused() -> None:
     with pytest.raises(TypeError, match="expected MIL text, a path, a Program or a Model, not int"):
         run(17, {})  # type: ignore[arg-type]
 
@@ -117,7 +117,7 @@ LOOP = """program(1.3)
 
 
 @pytest.mark.parametrize(("x", "names"), [(1, {"more", "twice"}), (200, {"more"})])
-def test_of_a_value_in_a_loop_the_last_is_kept(x: int, names: set[str]) -> None:
+def test_the_last_result_of_a_value_in_a_loop_is_kept(x: int, names: set[str]) -> None:
     """Of a block that was not done, no value is."""
     outputs = run(LOOP, {"x": x}, values="all")
     assert outputs.keys() == {"y", "limit", *names}
@@ -190,7 +190,7 @@ def test_a_function_is_chosen_by_name() -> None:
 @pytest.mark.parametrize(
     ("function", "says"), [("prefil", "did you mean `prefill`"), ("main", "`decode` and `prefill`")]
 )
-def test_an_unknown_function_is_reported_with_those_that_exist(function: str, says: str) -> None:
+def test_an_unknown_function_is_reported_with_the_known_ones(function: str, says: str) -> None:
     with pytest.raises(MiltextError) as caught:
         run(TWO, {"x": 3.0}, function=function)
     assert codes(caught) == ["MIL837"]
@@ -273,7 +273,7 @@ def test_two_runs_step_by_step_do_not_meet() -> None:
     np.testing.assert_array_equal(last, [np.maximum(X, 0), np.maximum(-X, 0)])
 
 
-def test_how_numbers_are_computed_is_one_of_four_words() -> None:
+def test_the_arithmetic_is_one_of_four_words() -> None:
     with pytest.raises(ValueError, match="compute is one of float32, native, ane, cpu, not 'fp16'"):
         run(DRAFT, {"x": X}, compute="fp16")
 

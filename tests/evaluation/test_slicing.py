@@ -36,7 +36,7 @@ SLICES: list[tuple[tuple[int, ...], str, Any]] = [
 
 
 @pytest.mark.parametrize(("shape", "bounds", "index"), SLICES, ids=[bounds for _, bounds, _ in SLICES])
-def test_a_slice_is_what_python_takes(shape: tuple[int, ...], bounds: str, index: Any) -> None:
+def test_a_slice_equals_that_of_python(shape: tuple[int, ...], bounds: str, index: Any) -> None:
     for dtype in taken("slice_by_index"):
         x = counted(shape, dtype)
         [made] = applied(f"slice_by_index(x, {bounds})", {"x": x})

@@ -122,7 +122,7 @@ def test_a_short_row_reaches_over_the_columns_after_it() -> None:
     assert table([], HEADINGS) == ["  ".join(HEADINGS)]
 
 
-def test_what_is_not_declared_is_as_it_is() -> None:
+def test_undeclared_values_are_unchanged() -> None:
     assert type_of(np.zeros(2), None) is None
     assert row("x", np.zeros(7), None)[1:3] == ("an unknown type", "0")
     assert type_of({}, PROBABILITIES) == PROBABILITIES

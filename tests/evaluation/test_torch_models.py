@@ -54,7 +54,7 @@ def test_a_model_of_torch_computes_the_same(name: str, precision: str, models: A
 
 
 @pytest.mark.parametrize("precision", LEAST)
-def test_a_decoder_keeps_what_torch_keeps(precision: str, models: Any, tmp_path: Path) -> None:
+def test_a_decoder_keeps_the_same_state_as_torch(precision: str, models: Any, tmp_path: Path) -> None:
     import torch
 
     names = ["keys", "values", "total"]

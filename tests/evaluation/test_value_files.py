@@ -114,7 +114,7 @@ def test_a_string_that_numpy_would_cut_is_refused(value: Any) -> None:
 
 
 @pytest.mark.parametrize("saved", [np.savez, np.savez_compressed])
-def test_what_numpy_saves_is_read(saved: Any, tmp_path: Path) -> None:
+def test_files_saved_by_numpy_are_read(saved: Any, tmp_path: Path) -> None:
     path = tmp_path / "x.npz"
     arrays = {"a": np.arange(3, dtype=">i4"), "b": np.asfortranarray(np.ones((2, 3))), "e": np.zeros((2, 0))}
     saved(path, **arrays)
@@ -161,7 +161,7 @@ NOT_NPY = {
 
 
 @pytest.mark.parametrize("name", [*NOT_NPY, "absent", "folder"])
-def test_what_is_not_an_array_is_refused(name: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_an_array_is_refused(name: str, tmp_path: Path) -> None:
     path = tmp_path / "x.npy"
     if name == "folder":
         path.mkdir()
@@ -183,7 +183,7 @@ def test_what_is_not_an_array_is_refused(name: str, tmp_path: Path) -> None:
         (members(("a.npy", ONE))[:-40], "not a zip file"),
     ],
 )
-def test_what_is_not_an_archive_is_refused(data: bytes, said: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_an_archive_is_refused(data: bytes, said: str, tmp_path: Path) -> None:
     path = tmp_path / "x.npz"
     path.write_bytes(data)
     refused(read_archive, path, said)

@@ -42,7 +42,7 @@ def test_any_number_of_them_is_widened(size: int, special: float | None) -> None
 
 
 @pytest.mark.parametrize("order", ["transposed", "every other", "turned", "broadcast", "Fortran"])
-def test_they_are_widened_as_they_lie(order: str) -> None:
+def test_values_of_any_memory_layout_are_widened(order: str) -> None:
     square = np.resize(FINITE, (256, 200))
     lying = {
         "transposed": square.T,
@@ -54,7 +54,7 @@ def test_they_are_widened_as_they_lie(order: str) -> None:
     assert_widened(lying[order])
 
 
-def test_what_is_widened_stays_as_it_was() -> None:
+def test_a_widened_value_stays_unchanged() -> None:
     halves = np.resize(FINITE, 2 * AT_ONCE)
     halves.flags.writeable = False
     before = halves.tobytes()

@@ -123,7 +123,7 @@ def test_later_writes_are_left_out_where_no_one_requests_them() -> None:
     assert made(cut(whole, ["k1"], later_writes=False)) == ["(x, k)", "k0", "a", "write_state", "k1", "(k1)"]
 
 
-def test_a_state_that_blocks_write_to_is_one_that_is_written() -> None:
+def test_a_state_written_in_blocks_counts_as_written() -> None:
     statements = """
         tensor<fp16, [4]> y = cond(pred = p)
             () { s = read_state(input = k); t = add(x = s, y = x); write_state(input = k, data = t); } -> (t)
@@ -177,7 +177,7 @@ REFUSED: dict[str, tuple[str, str, str, str, str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_cut_is_refused(name: str) -> None:
+def test_an_impossible_cut_is_refused(name: str) -> None:
     statements, outputs, inputs, code, message = REFUSED[name]
     whole = program(statements, {CHAIN: "d", COND: "e"}.get(statements, "y"))
     with pytest.raises(ModelError) as failure:
@@ -197,7 +197,7 @@ NEEDING = {
 
 
 @pytest.mark.parametrize("names", NEEDING, ids=str)
-def test_an_input_that_is_not_needed_shows_what_would_need_it(names: tuple[str, str]) -> None:
+def test_an_unneeded_input_shows_its_possible_users(names: tuple[str, str]) -> None:
     whole = program(f"{CHAIN} dead = tanh(x = x);", "d")
     with pytest.raises(ModelError) as failure:
         cut(whole, [names[0]], names[1].split(", "))
@@ -214,7 +214,7 @@ program(1.3) {
 """
 
 
-def test_the_function_is_the_one_that_has_the_values() -> None:
+def test_the_values_determine_the_function() -> None:
     whole = miltext.parse(miltext.infer_draft(TWO))
     assert [*cut(whole, ["z"]).functions] == ["other"]
     assert [*cut(whole, ["a"], function="main").functions] == ["main"]
@@ -239,7 +239,7 @@ def test_the_function_is_the_one_that_has_the_values() -> None:
         assert failure.value.diagnostics[0].message.startswith(message)
 
 
-def test_an_unknown_function_is_reported_with_those_there_are() -> None:
+def test_an_unknown_function_is_reported_with_the_known_ones() -> None:
     with pytest.raises(ModelError) as failure:
         cut(miltext.parse(miltext.infer_draft(TWO)), ["a"], function="third")
     (found,) = failure.value.diagnostics
@@ -302,7 +302,7 @@ program(1.3) [buildInfo = dict<string, string>({{"made", "here"}})] {
         ("c", ["a", "b"], []),
     ],
 )
-def test_what_the_compiler_notes_of_inputs_is_cut(output: str, given: list[str], sections: list[str]) -> None:
+def test_notes_of_the_compiler_on_inputs_are_cut(output: str, given: list[str], sections: list[str]) -> None:
     part = cut(miltext.parse(FLEXIBLE), [output], given)
     attribute = part.functions["main"].attributes.get("FlexibleShapeInformation")
     found = [each.immediateValue.tuple.values for each in attribute.immediateValue.tuple.values] if attribute else []
@@ -322,7 +322,7 @@ def word_in(value: Value) -> str:
 # ---- programs with mistakes
 
 
-def test_mistakes_stay_what_they_are() -> None:
+def test_mistakes_stay_unchanged() -> None:
     text = """
     program(1.3) {
         func main<ios18>(tensor<fp32, [4]> x) {

@@ -20,7 +20,7 @@ ALLOWED = "no output of the part needs"
 
 
 @pytest.mark.parametrize("name", ["labels-string", "states", "functions", "ranges", "pipeline-2"])
-def test_a_part_computes_what_the_whole_does(name: str, tmp_path: Path) -> None:
+def test_a_part_computes_the_numbers_of_the_whole(name: str, tmp_path: Path) -> None:
     pytest.importorskip("coremltools")
     rng, extracted = random.Random(name), 0
     for stage in open_model(kind(name)).programs():

@@ -70,7 +70,7 @@ def interface(path: Path) -> str:
 # ---- the description
 
 
-def test_what_is_still_there_stays_as_it_was_described(tmp_path: Path) -> None:
+def test_remaining_features_keep_their_descriptions(tmp_path: Path) -> None:
     out = tmp_path / "Part.mlpackage"
     assert changes(EXAMPLE, "classLabel pooled_cast_fp16", out) == [
         "- output classLabel_probs: dictionary, keys string",
@@ -86,7 +86,7 @@ def test_what_is_still_there_stays_as_it_was_described(tmp_path: Path) -> None:
     assert made.description.predictedFeatureName == "classLabel"
 
 
-def test_an_output_that_becomes_an_input_is_described_anew(tmp_path: Path) -> None:
+def test_an_output_that_becomes_an_input_is_described_again(tmp_path: Path) -> None:
     text = draft("a = relu(x); b = exp(a); c = tanh(b);", "b, c")
     whole, out = package(tmp_path / "Whole.mlpackage", text), tmp_path / "Part.mlpackage"
     told = changes(whole, "c", out, "b")
@@ -132,7 +132,7 @@ def test_images_and_ranges_stay_with_their_inputs(tmp_path: Path) -> None:
         assert list(made.input) == [source.description.input[kept]]
 
 
-def test_what_model_is_trained_with_or_calls_class_follows_value(tmp_path: Path) -> None:
+def test_training_inputs_and_class_labels_follow_their_values(tmp_path: Path) -> None:
     told = changes(EXAMPLE, "classLabel_probs", tmp_path / "Part.mlpackage", "scores_cast_fp16")
     assert told == [
         "- input image: fp32 [1, 1, 16, 16]",
@@ -204,7 +204,7 @@ def test_sizes_that_are_open_and_do_not_follow_need_a_range(tmp_path: Path) -> N
 # ---- weights
 
 
-def test_weights_are_cut_to_those_that_are_used(tmp_path: Path) -> None:
+def test_only_used_weights_are_kept(tmp_path: Path) -> None:
     folder = tmp_path / "whole"
     offsets = write_weights(folder / "weights" / "weight.bin", [numbers(1), numbers(2), numbers(3)])
     kinds = {name: ("weights/weight.bin", offset) for name, offset in zip("abc", offsets, strict=True)}
@@ -228,7 +228,7 @@ def test_weights_of_a_text_matter_only_where_used(tmp_path: Path) -> None:
     assert "error[MIL302]" in refused(source, "b_sum", tmp_path / "Other.mlpackage", weights=tmp_path)
 
 
-def test_arrays_of_a_draft_are_those_that_are_used(tmp_path: Path) -> None:
+def test_a_draft_names_only_used_arrays(tmp_path: Path) -> None:
     text = draft('a = add(x, $npy("a.npy")); b = add(a, $npy("b.npy")); c = relu(b);', "c")
     (tmp_path / "whole.mil").write_text(text, encoding="utf-8")
     np.save(tmp_path / "a.npy", np.ones((2, 3), np.float32))
@@ -279,7 +279,7 @@ REFUSED: dict[tuple[str, str], list[str]] = {
 
 
 @pytest.mark.parametrize("names", REFUSED, ids=str)
-def test_what_no_model_takes_or_gives_is_refused(names: tuple[str, str], tmp_path: Path) -> None:
+def test_types_that_no_model_takes_or_gives_are_refused(names: tuple[str, str], tmp_path: Path) -> None:
     source = read_model(draft(TYPES, "s, j, g", TYPED).encode(), "whole.mil")
     lines = refused(source, names[0], tmp_path / "Part.mlpackage", names[1]).splitlines()
     assert [each for each in lines if each != lines[-1]] == REFUSED[names]
@@ -288,7 +288,7 @@ def test_what_no_model_takes_or_gives_is_refused(names: tuple[str, str], tmp_pat
     assert miltext.check(text) == []
 
 
-def test_what_no_description_has_is_refused_without_a_check_too(tmp_path: Path) -> None:
+def test_an_indescribable_type_is_refused_even_without_a_check(tmp_path: Path) -> None:
     source = read_model(draft(TYPES, "s, j, g", TYPED).encode(), "whole.mil")
     assert "error[MIL420]" in refused(source, "n", tmp_path / "Part.mlpackage", check=False)
 
@@ -372,7 +372,7 @@ def test_a_model_of_a_pipeline_becomes_a_model_of_its_own(tmp_path: Path) -> Non
     assert "error[MIL430]" in refused(whole, "first", tmp_path / "N.mlpackage", model=1)
 
 
-def test_blocks_that_lack_values_are_left_out_and_reported_of(tmp_path: Path) -> None:
+def test_blocks_that_lack_values_are_left_out_and_reported(tmp_path: Path) -> None:
     whole = Program(version=1)
     for opset, body in {"CoreML8": "a = relu(x); y = exp(a);", "CoreML7": "y = exp(x);"}.items():
         one = miltext.parse(miltext.infer_draft(draft(body, "y"))).functions["main"]
@@ -397,7 +397,7 @@ def test_blocks_that_lack_values_are_left_out_and_reported_of(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("ending", ["mlpackage", "mlmodel", "mlmodelc"])
-def test_a_part_of_any_kind_of_model_is_one_of_any_kind(ending: str, tmp_path: Path) -> None:
+def test_a_part_of_any_kind_of_model_may_have_any_kind(ending: str, tmp_path: Path) -> None:
     whole = tmp_path / f"Whole.{ending}"
     text = miltext.infer_draft(draft("a = relu(x); b = exp(a); c = tanh(b);", "c"))
     miltext.build(read_model(text.encode(), "w.mil"), whole)
@@ -408,7 +408,7 @@ def test_a_part_of_any_kind_of_model_is_one_of_any_kind(ending: str, tmp_path: P
         assert np.array_equal(made["b"], np.ones((2, 3)))
 
 
-def test_a_part_takes_place_of_whole_only_if_that_is_asked(tmp_path: Path) -> None:
+def test_a_part_replaces_the_whole_only_on_request(tmp_path: Path) -> None:
     whole = package(tmp_path / "Whole.mlpackage", draft("a = relu(x); b = exp(a); c = tanh(b);", "c"))
     with pytest.raises(FileExistsError):
         extract(whole, ["b"], whole)
@@ -418,7 +418,7 @@ def test_a_part_takes_place_of_whole_only_if_that_is_asked(tmp_path: Path) -> No
     assert interface(whole) == "a |  | b"
 
 
-def test_what_the_whole_has_wrong_already_is_a_warning(tmp_path: Path) -> None:
+def test_an_error_of_the_whole_is_a_warning(tmp_path: Path) -> None:
     text = miltext.infer_draft(draft("a = relu(x); b = exp(a); c = tanh(b);", "c")).replace("[2, 3]> b", "[3, 2]> b")
     whole = tmp_path / "Whole.mlpackage"
     miltext.build(read_model(text.encode(), "w.mil"), whole, check=False)

@@ -53,7 +53,7 @@ def part(text: str, *outputs: str, given: tuple[str, ...] = (), function: str | 
     return made
 
 
-def test_comments_and_layout_of_what_stays_stay() -> None:
+def test_comments_and_layout_of_remaining_parts_stay() -> None:
     assert (
         part(WHOLE, "b", given=("a",))
         == """\
@@ -77,7 +77,7 @@ program(1.3)
     )
 
 
-def test_what_is_in_one_line_is_parted() -> None:
+def test_statements_in_one_line_are_separated() -> None:
     made = part(WHOLE, "d", given=("c",))
     assert "            // Three.\n            tensor<fp32, [4]> d = add(x = c, y = z); // beside c and d\n" in made
     assert "func main<ios18>(tensor<fp32, [4]>   z, tensor<fp32, [4]> c) {" in made
@@ -186,7 +186,7 @@ INFORMATION = """FlexibleShapeInformation = tuple<tuple<string, dict<string, ten
         (f'[{INFORMATION}, b = string("y")]', "c", ' [b = string("y")] {'),
     ],
 )
-def test_what_the_compiler_notes_is_cut_in_the_text(listed: str, output: str, expected: str) -> None:
+def test_notes_of_the_compiler_are_cut_in_the_text(listed: str, output: str, expected: str) -> None:
     text = f"""program(1.3) {{
     func main<ios18>(tensor<fp32, [?]> x, tensor<fp32, [?]> z, tensor<fp32, [4]> y) {listed} {{
         tensor<fp32, [?]> a = relu(x = x); tensor<fp32, [?]> b = relu(x = z); tensor<fp32, [4]> c = relu(x = y);
@@ -204,7 +204,7 @@ def test_names_that_have_to_be_quoted_are() -> None:
     assert 'func main<ios18>(tensor<fp32, []> $"1") {' in part(text, "y", given=("1",))
 
 
-def test_comments_beside_what_goes_go_wherever_they_are() -> None:
+def test_comments_beside_removed_parts_are_removed() -> None:
     text = """program(1.3) {
     func main<ios18>(tensor<fp32, [4]> x) {
         /* of a */ tensor<fp32, [4]> a = relu(x = x); /* a, too */ // and this

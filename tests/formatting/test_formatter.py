@@ -171,7 +171,7 @@ def test_a_text_of_peoples_keeps_its_program_and_comments(path: object) -> None:
 @pytest.mark.parametrize(
     "text", ["program(1.3) { func", "program(1.3) { func f() { fp16 y = relu(x = x y); } -> (); }"]
 )
-def test_what_does_not_parse_is_refused_as_parse_does(text: str) -> None:
+def test_an_invalid_text_is_refused_as_by_parse(text: str) -> None:
     with pytest.raises(ParseError) as refused:
         format_text(text, path="a.mil")
     with pytest.raises(ParseError) as expected:
@@ -242,7 +242,7 @@ def respaced(text: str, rng: random.Random) -> str:
 
 
 @samples
-def test_white_space_and_order_are_settled(sample: str) -> None:
+def test_white_space_and_order_are_canonical(sample: str) -> None:
     for seed in range(20):
         assert format_text(respaced(sample, random.Random(seed))) == sample
     assert format_text(" ".join(reversed_order(parse_tree(sample).root)) + "\n") == sample
@@ -457,7 +457,7 @@ def test_comments_in_some_gaps_stay_there(data: st.DataObject) -> None:
 
 
 @given(st.data())
-def test_comments_move_along_when_what_they_speak_of_is_sorted(data: st.DataObject) -> None:
+def test_comments_move_with_sorted_items(data: st.DataObject) -> None:
     sample = data.draw(st.sampled_from(list(SAMPLES.values())))
     text = " ".join(reversed_order(parse_tree(sample).root))
     forms = data.draw(st.dictionaries(st.integers(0, len(tokens(text))), st.sampled_from(FORMS)))
@@ -579,7 +579,7 @@ OUTSIDE = [("read_state(", "read_state<ios17>("), ("add(", "add<ios17>("), ("fp3
 
 
 @pytest.mark.parametrize(("old", "new"), OUTSIDE)
-def test_a_text_that_is_no_program_is_verified_by_its_phrases(old: str, new: str) -> None:
+def test_a_text_that_is_not_a_program_is_verified_by_its_phrases(old: str, new: str) -> None:
     sample = next(text for text in SAMPLES.values() if old in text).replace(old, new)
     assert lowers(sample) is None
     assert verified_format(" ".join(reversed_order(parse_tree(sample).root)) + "\n") == sample
@@ -676,7 +676,7 @@ NAMES = ('$""', "a", '$"b c"', "name", '$" "', "_", "Z")
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("literal", ["fp16(1)", "1", '"s"', "tensor<fp16, [1]>([1])"])
 @pytest.mark.parametrize("written", ["y = relu(x)[{}];", "y = relu(x = x)[{}];", "y = relu({});", "y = relu({}, {});"])
-def test_names_are_sorted_whatever_they_are(written: str, literal: str, seed: int) -> None:
+def test_all_names_are_sorted(written: str, literal: str, seed: int) -> None:
     """The empty name was taken for that of an argument by its place, so nothing was sorted."""
     names = random.Random(seed).sample(NAMES, len(NAMES))
     given = ", ".join(f"{name} = {literal}" for name in names)

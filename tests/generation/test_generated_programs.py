@@ -99,7 +99,7 @@ def test_states_are_of_fp16_as_core_ml_takes_no_others(seed: int) -> None:
 # ---- what is asked for
 
 
-def test_a_seed_is_one_program_for_good() -> None:
+def test_a_seed_always_makes_the_same_program() -> None:
     """The same bytes on every system: a new way to generate makes others, and a new line in CHANGELOG.md."""
     wire = generate(7, Options()).SerializeToString(deterministic=True)
     assert wire == generate(7).SerializeToString(deterministic=True)
@@ -202,7 +202,7 @@ def test_values_are_of_the_data_types_requested(dtype: str) -> None:
                 assert {dtype} >= {one.dtype for one in made if isinstance(one, TensorType)}, each
 
 
-def test_the_opset_is_one_that_has_the_data_types() -> None:
+def test_the_opset_has_the_data_types() -> None:
     for seed in range(3):
         assert generate(seed, Options(dtypes=["int16"], ops=(1, 2))).functions["main"].opset != "CoreML5"
 
@@ -233,7 +233,7 @@ def test_loops_carry_several_tensors() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int16", "uint16"])
-def test_the_simplest_choices_do_not_stay_with_what_fails(dtype: str) -> None:
+def test_the_simplest_choices_are_redrawn_if_they_fail(dtype: str) -> None:
     assert findings_in(program(ByteChoices(b""), Options(dtypes=[dtype]))) == []
 
 

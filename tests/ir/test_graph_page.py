@@ -83,7 +83,7 @@ STATE = """program(1.3)
 """
 
 
-def test_what_is_written_to_a_state_is_not_dead() -> None:
+def test_a_value_written_to_a_state_is_not_dead() -> None:
     graph = miltext.Graph(miltext.parse(STATE))
     assert miltext.remove_dead(graph)
     assert [op.type for op in graph.walk()] == ["write_state", "relu"]

@@ -39,7 +39,7 @@ CHAINS = {
 
 
 @pytest.mark.parametrize("name", CHAINS)
-def test_the_whole_computes_what_the_models_do(name: str, tmp_path: Path) -> None:
+def test_the_whole_computes_the_numbers_of_the_models(name: str, tmp_path: Path) -> None:
     pytest.importorskip("coremltools")
     paths = [PACKAGES[table](each) for table, each in (words.split(" ", 1) for words in CHAINS[name])]
     found = outcome(paths, random_bindings(paths, random.Random(0)), differing(paths), tmp_path)
@@ -47,7 +47,7 @@ def test_the_whole_computes_what_the_models_do(name: str, tmp_path: Path) -> Non
     assert found.after <= found.before
 
 
-def test_functions_are_those_of_coremltools(tmp_path: Path) -> None:
+def test_functions_equal_those_of_coremltools(tmp_path: Path) -> None:
     """The functions, descriptions and stored bytes are those of `save_multifunction`."""
     ct = pytest.importorskip("coremltools")
     one, other = package("fp32-18"), package("fp16")
@@ -114,7 +114,7 @@ def test_a_pipeline_is_refused(name: str, tmp_path: Path) -> None:
     assert any("only ML Programs are linked" in note.message for note in found.notes) or found.code == "MIL254"
 
 
-def test_metadata_are_those_of_the_first(tmp_path: Path) -> None:
+def test_metadata_come_from_the_first_model(tmp_path: Path) -> None:
     pytest.importorskip("coremltools")
     paths: list[Any] = [package("fp32"), tmp_path / "Other.mlpackage"]
     spec = open_model(package("fp32"))

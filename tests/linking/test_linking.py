@@ -57,7 +57,7 @@ def test_an_output_is_bound_to_the_later_input_of_its_name(tmp_path: Path) -> No
     assert 'h_1")' in miltext.to_text(out), "the attribute `name` follows the name"
 
 
-def test_in_the_other_order_the_outputs_stay(tmp_path: Path) -> None:
+def test_the_reverse_order_keeps_the_outputs(tmp_path: Path) -> None:
     made, _ = linked(tmp_path, {"d": DECODER, "e": ENCODER})
     assert made.outputs == ["z", "e_y"], "`y` is an input of the first"
     assert [each.new for each in made.renamed if not each.is_inner] == ["e_y"]
@@ -83,7 +83,7 @@ def test_a_binding_may_be_requested_twice(tmp_path: Path) -> None:
     assert [str(each) for each in made.values if each.is_requested] == ["e.y -> d.y"]
 
 
-def test_names_of_models_that_are_no_identifiers(tmp_path: Path) -> None:
+def test_names_of_models_that_are_not_identifiers(tmp_path: Path) -> None:
     made, _ = linked(tmp_path, {"a": ENCODER, "ü": ENCODER, "a b": ENCODER})
     assert made.outputs == ["y", "model_1_y", "a_b_y"]
     assert refused(tmp_path / "n", {"": ENCODER}) == "MIL485 the name of a model is empty"
@@ -311,7 +311,7 @@ def test_the_opset_is_the_newest(tmp_path: Path) -> None:
     assert "is of ios15 and would become ios18: `crop_resize` has no parameter `roi` there" in found
 
 
-def test_attributes_of_both_stay_or_are_told(tmp_path: Path) -> None:
+def test_attributes_of_both_stay_or_are_reported(tmp_path: Path) -> None:
     one = ENCODER.replace("program(1.3)", 'program(1.3)[team = string("a"), own = string("e")]')
     other = DECODER.replace("program(1.3)", 'program(1.3)[team = string("b"), mine = string("d")]')
     made, out = linked(tmp_path, {"e": one, "d": other})
@@ -345,7 +345,7 @@ def test_attributes_of_both_stay_or_are_told(tmp_path: Path) -> None:
         ({"ranges": {"q": "1"}}, "MIL430 unknown input `q`"),
     ],
 )
-def test_what_cannot_be_bound_is_refused(how: dict[str, Any], expected: str, tmp_path: Path) -> None:
+def test_an_impossible_binding_is_refused(how: dict[str, Any], expected: str, tmp_path: Path) -> None:
     assert refused(tmp_path, {"e": ENCODER, "d": DECODER}, **how).startswith(expected)
 
 
@@ -412,7 +412,7 @@ def test_equal_weights_are_stored_once(tmp_path: Path) -> None:
         assert np.array_equal(miltext.run(tmp_path / f"W{ending}", {"x": X})["y"], X + X + X + M)
 
 
-def test_progress_reaches_what_was_expected(tmp_path: Path) -> None:
+def test_progress_reaches_the_expected_number(tmp_path: Path) -> None:
     one, other = weighted(tmp_path / "a", X), weighted(tmp_path / "b", X)
     totals: list[Any] = []
     done: list[int] = []
@@ -477,7 +477,7 @@ def test_functions_have_names_without_quotes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", [{"keep": "y"}, {"bind": {"e.y": "d.y"}}, {"apart": ["y"]}, {"cast": True}])
-def test_functions_bind_nothing(how: dict[str, Any], tmp_path: Path) -> None:
+def test_functions_have_no_bindings(how: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="`functions` binds nothing"):
         linked(tmp_path, {"e": ENCODER, "d": DECODER}, functions=True, **how)
     assert [*tmp_path.iterdir()] == []

@@ -164,7 +164,7 @@ def test_a_text_that_comes_first_does_not_silence_the_next(client: Client, fault
 
 
 @pytest.mark.parametrize("fault", ["HANG", "SLOW", "DIE"])
-def test_a_text_that_comes_last_does_not_silence_those_before(client: Client, fault: str) -> None:
+def test_a_later_text_does_not_silence_earlier_ones(client: Client, fault: str) -> None:
     for name in "abc":
         client.open(name, GOOD)
         assert client.said(name) == []

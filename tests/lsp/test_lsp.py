@@ -106,7 +106,7 @@ async def labels(client: LanguageClient, statement: str) -> list[str]:
 
 
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("check/*.mil")), ids=lambda path: path.stem)
-async def test_diagnostics_are_those_of_check(client: LanguageClient, path: Path) -> None:
+async def test_diagnostics_equal_the_findings_of_check(client: LanguageClient, path: Path) -> None:
     document = OpenDocument(client, path.read_bytes().decode())
     assert seen(await document.diagnosed()) == document.expected() != []
 
@@ -176,7 +176,7 @@ async def test_a_long_check_holds_nothing_up(client: LanguageClient) -> None:
     assert seen(await document.diagnosed()) == document.expected() != []
 
 
-async def test_what_is_published_is_never_stale(client: LanguageClient) -> None:
+async def test_published_diagnostics_are_never_stale(client: LanguageClient) -> None:
     document = OpenDocument(client, PROGRAM)
     for text in ("", "program(", PROGRAM, PROGRAM.replace("relu", "relux"), PROGRAM.replace("mul", "muls")):
         document.rewrite(text)
@@ -186,7 +186,7 @@ async def test_what_is_published_is_never_stale(client: LanguageClient) -> None:
 # ---- hovering
 
 
-async def test_hovering_tells_what_a_value_is(client: LanguageClient) -> None:
+async def test_hovering_describes_a_value(client: LanguageClient) -> None:
     document = OpenDocument(client, PROGRAM)
     said = await hovered(document, **document.at("y)[name"))
     assert "tensor<fp16, [1, 2]> y" in said
@@ -195,7 +195,7 @@ async def test_hovering_tells_what_a_value_is(client: LanguageClient) -> None:
     assert "tensor<fp16, [2]>([0.5, 2])" in await hovered(document, **document.at("half)"))
 
 
-async def test_hovering_tells_what_an_operation_takes(client: LanguageClient) -> None:
+async def test_hovering_lists_the_parameters_of_an_operation(client: LanguageClient) -> None:
     document = OpenDocument(client, PROGRAM.replace("relu(x = y)", "layer_norm(x = y)"))
     said = await hovered(document, **document.at("layer_norm"))
     assert "layer_norm<ios17>(x, axes?, gamma?, beta?, epsilon?)" in said
@@ -211,7 +211,7 @@ async def test_hovering_tells_what_an_operation_takes(client: LanguageClient) ->
     assert await hovered(document, **document.at("program")) == ""
 
 
-async def test_hovering_tells_of_an_operation_that_came_later(client: LanguageClient) -> None:
+async def test_hovering_describes_an_operation_of_a_later_opset(client: LanguageClient) -> None:
     document = OpenDocument(client, PROGRAM.replace("ios18", "ios15").replace("relu(x = y)", "read_state(input = y)"))
     assert "since ios18; this function, of ios15, cannot use it" in await hovered(document, **document.at("read_state"))
 
@@ -240,7 +240,7 @@ async def test_hovering_sums_a_weight_up(client: LanguageClient, tmp_path: Path)
     assert "Save the text beside its weight files" in await hovered(unsaved, **unsaved.at("half)"))
 
 
-async def test_hovering_tells_what_a_draft_leaves_out(client: LanguageClient) -> None:
+async def test_hovering_shows_the_omitted_parts_of_a_draft(client: LanguageClient) -> None:
     document = OpenDocument(client, DRAFT)
     assert "tensor<fp16, [2]> z" in await hovered(document, **document.at("z)"))
 
@@ -279,7 +279,7 @@ async def test_references_may_leave_the_definition_out(client: LanguageClient) -
     assert [document.told(each.range) for each in found or ()] == ["t"]
 
 
-async def test_a_name_that_is_used_too_early_still_leads_to_its_definition(client: LanguageClient) -> None:
+async def test_a_name_used_too_early_leads_to_its_definition(client: LanguageClient) -> None:
     document = OpenDocument(client, PROGRAM.replace("mul(x = x, y = half)", "mul(x = z, y = half)"))
     places = await places_of(document, **document.at("z, y"))
     assert places[0] == str(document.span("z = relu").start)
@@ -331,7 +331,7 @@ async def test_renaming_leaves_an_operations_other_name_alone(client: LanguageCl
     assert await renamed(document, "result", **document.at("z = relu")) == expected
 
 
-async def test_an_operations_name_goes_along_among_other_attributes(client: LanguageClient) -> None:
+async def test_an_operations_name_changes_among_other_attributes(client: LanguageClient) -> None:
     text = PROGRAM.replace('[name = string("y")]', '[cost = dict<string, fp64>({{"ane", 0.5}}), name = string("y")]')
     document = OpenDocument(client, text)
     changed = await renamed(document, "new", **document.at("y = mul"))
@@ -349,7 +349,7 @@ async def test_a_name_that_is_taken_is_refused(client: LanguageClient) -> None:
 
 
 @pytest.mark.parametrize("new", ["", "1st", "a b", "fp16", "true", 'x"', "a/b", "x;"])
-async def test_what_is_no_name_is_refused(client: LanguageClient, new: str) -> None:
+async def test_an_invalid_name_is_refused(client: LanguageClient, new: str) -> None:
     document = OpenDocument(client, NESTED)
     assert "is not a valid name" in await refused(document, new, **document.at("a = relu"))
 
@@ -481,7 +481,7 @@ async def test_missing_parameters_complete_a_call(client: LanguageClient) -> Non
     assert await labels(client, f'tensor<fp16, [1]> w = conv(x = y, st{MARK})[name = string("w")];') == ["strides"]
 
 
-async def test_words_complete_what_the_grammar_takes(client: LanguageClient) -> None:
+async def test_words_of_the_grammar_are_completed(client: LanguageClient) -> None:
     assert (await labels(client, f"te{MARK}"))[:2] == ["tensor", "tensor_buffer"]
     assert {"fp16", "int8"} <= {*await labels(client, f"tensor<{MARK}")}
     assert await labels(client, f"tensor<fp16, [1]> {MARK}") == []
@@ -559,7 +559,7 @@ async def test_a_signature_shows_the_parameter_that_is_next(client: LanguageClie
 OPTIONS = lsp.FormattingOptions(tab_size=4, insert_spaces=True)
 
 
-async def test_formatting_is_that_of_fmt(client: LanguageClient) -> None:
+async def test_formatting_equals_that_of_fmt(client: LanguageClient) -> None:
     messy = NESTED.replace("            tensor", "tensor").replace("(x = t, y = a)", "( y=a,x = t )  /* both */")
     document = OpenDocument(client, messy)
     edits = await client.text_document_formatting_async(lsp.DocumentFormattingParams(document.id, OPTIONS))
@@ -613,7 +613,7 @@ async def test_formatting_a_broken_text_changes_nothing(client: LanguageClient, 
     assert not await client.text_document_range_formatting_async(parameters)
 
 
-async def test_hints_show_and_write_what_a_draft_leaves_out(client: LanguageClient) -> None:
+async def test_hints_show_and_write_the_omitted_parts_of_a_draft(client: LanguageClient) -> None:
     document = OpenDocument(client, DRAFT)
     whole = lsp.Range(lsp.Position(0, 0), lsp.Position(99, 0))
     found = await client.text_document_inlay_hint_async(lsp.InlayHintParams(document.id, whole))
@@ -643,7 +643,7 @@ def applied(document: OpenDocument, action: lsp.CodeAction) -> str:
     return document.edited(change.edits)
 
 
-async def test_actions_apply_what_a_diagnostic_suggests(client: LanguageClient) -> None:
+async def test_actions_apply_the_suggestion_of_a_diagnostic(client: LanguageClient) -> None:
     document = OpenDocument(client, PROGRAM.replace("y = half", "y = haIf"))
     (action,) = await actions(document, document.span("haIf"))
     assert (action.title, action.kind) == ("Change to `half`", lsp.CodeActionKind.QuickFix)
@@ -759,9 +759,7 @@ async def test_the_settings_of_a_project_count(client: LanguageClient, tmp_path:
     assert refused.range.start == lsp.Position(0, 0)
 
 
-async def test_a_draft_is_an_information_and_an_error_where_drafts_are_refused(
-    client: LanguageClient, tmp_path: Path
-) -> None:
+async def test_a_draft_is_information_or_an_error_by_the_settings(client: LanguageClient, tmp_path: Path) -> None:
     document = OpenDocument(client, DRAFT, (tmp_path / "a.mil").as_uri())
     [notice] = await document.diagnosed()
     assert (notice.code, notice.severity) == ("MIL712", lsp.DiagnosticSeverity.Information)
@@ -774,7 +772,7 @@ async def test_a_draft_is_an_information_and_an_error_where_drafts_are_refused(
     assert applied(document, action) == infer_draft(DRAFT)
 
 
-async def test_a_comment_ignores_what_is_on_its_line(client: LanguageClient) -> None:
+async def test_a_comment_ignores_findings_on_its_line(client: LanguageClient) -> None:
     document = OpenDocument(client, PROGRAM.replace("y = half", "y = haIf"))
     assert [found.code for found in await document.diagnosed()] == ["MIL604"]
     document.rewrite(re.sub("(.*haIf.*)", r"\1 // mil: ignore[MIL604]", document.text))
@@ -782,7 +780,7 @@ async def test_a_comment_ignores_what_is_on_its_line(client: LanguageClient) -> 
 
 
 @pytest.mark.parametrize("name", [*DRAFTS, *BROKEN])
-async def test_diagnostics_of_the_short_spelling_are_those_of_check(client: LanguageClient, name: str) -> None:
+async def test_diagnostics_of_the_short_spelling_equal_those_of_check(client: LanguageClient, name: str) -> None:
     document = OpenDocument(client, {**DRAFTS, **BROKEN}[name])
     assert seen(await document.diagnosed()) == document.expected() != []
 
@@ -795,7 +793,7 @@ async def test_an_action_writes_the_short_spelling_out(client: LanguageClient, n
     assert applied(document, action) == infer_draft(DRAFTS[name])
 
 
-async def test_an_action_writes_what_the_head_asks_for(client: LanguageClient) -> None:
+async def test_an_action_writes_the_parts_that_the_head_requests(client: LanguageClient) -> None:
     marked = DRAFT.replace("program(1.3)", "program(1.3) $draft(names, consts, defaults)")
     document = OpenDocument(client, marked)
     (action,) = await actions(document, document.span("_ y"))
@@ -831,7 +829,7 @@ async def test_everything_is_answered_about_a_text_of_the_corpus(client: Languag
 # ---- sessions of their own
 
 
-async def test_the_page_lists_what_is_served() -> None:
+async def test_the_page_lists_the_served_requests() -> None:
     from miltext.lsp.requests import REQUESTS
 
     page = (ROOT / "docs" / "language-server.md").read_text(encoding="utf-8")

@@ -74,7 +74,7 @@ FAULTS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_diagnostics_are_those_of_the_whole_model(fault: str, bundle: Path, server: Server) -> None:
+def test_diagnostics_cover_the_whole_model(fault: str, bundle: Path, server: Server) -> None:
     FAULTS[fault](bundle)
     found = found_in(server, bundle / "model.mil")
     expected = reported(bundle)

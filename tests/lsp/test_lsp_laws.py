@@ -167,7 +167,7 @@ def test_a_part_of_the_layout_is_equal(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=NAMES)
-def test_the_coarse_tree_shows_what_the_fine_one_states(text: str) -> None:
+def test_the_coarse_tree_agrees_with_the_fine_tree(text: str) -> None:
     reading = read_whole(text)
     try:
         traced = parse_tree(text)
@@ -190,7 +190,7 @@ def test_the_coarse_tree_shows_what_the_fine_one_states(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=NAMES)
-def test_renaming_there_and_back_changes_nothing(text: str) -> None:
+def test_renaming_and_renaming_back_changes_nothing(text: str) -> None:
     reading = read_whole(text)
     values = [value for _, value in reading.scopes.found if value] if reading else []
     for value in Random(7).sample(values, min(6, len(values))):
@@ -226,7 +226,7 @@ def words(root: Node) -> Iterator[Node]:
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=NAMES)
-def test_what_is_at_a_place_completes_it(text: str) -> None:
+def test_the_words_at_a_place_complete_it(text: str) -> None:
     reading = read_whole(text)
     if reading is None or miltext.check(text):
         return
@@ -254,7 +254,7 @@ def is_seen(scopes: Scopes, use: Name, value: Meaning | None) -> bool:
 
 @settings(max_examples=150)
 @given(st.sampled_from(TEXTS), st.data())
-def test_names_mean_what_the_checker_takes_them_for(text: str, data: st.DataObject) -> None:
+def test_names_have_the_meaning_of_the_checker(text: str, data: st.DataObject) -> None:
     """Of a text in which some names are in the places of others, and no comment ignores what is said of them."""
     text = re.sub("mil: ignore", "", text, flags=re.IGNORECASE)
     reading = read_whole(text)
@@ -298,7 +298,7 @@ def test_edits_far_apart_leave_completion_quick(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=NAMES)
-def test_renaming_matches_the_command_where_a_name_is_there_once(text: str) -> None:
+def test_renaming_a_unique_name_matches_the_command(text: str) -> None:
     reading = None if miltext.check(text) else read_whole(text)
     values = {id(value): value for _, value in reading.scopes.found if value} if reading else {}
     names = Counter(value.name.text for value in values.values())
@@ -363,7 +363,7 @@ async def test_the_server_survives_any_edit_and_answers_truly(client: LanguageCl
     assert seen(await document.diagnosed()) == document.expected()
 
 
-def test_messages_that_are_none_are_answered_and_survived() -> None:
+def test_invalid_messages_are_answered_and_survived() -> None:
     document = {"uri": "untitled:x.mil", "languageId": "mil", "version": 1, "text": "program(1.3)\n{\n}\n"}
     place = {"textDocument": {"uri": "untitled:x.mil"}}
     sent = [

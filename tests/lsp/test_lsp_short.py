@@ -89,7 +89,7 @@ def hovered(view: View, part: str, along: int = 0) -> str:
         ("first, second)", 0, "made by `split` in line 9"),
     ],
 )
-def test_hovering_reports_what_the_short_spelling_leaves_out(part: str, along: int, said: str) -> None:
+def test_hovering_reports_parts_that_the_short_spelling_omits(part: str, along: int, said: str) -> None:
     assert said in hovered(view_of(FEED_FORWARD), part, along)
 
 
@@ -98,7 +98,7 @@ def test_hovering_reports_no_parameter_of_a_statement() -> None:
     assert said.startswith("```\nreduce_mean<ios15>(")
 
 
-def test_hovering_reports_nothing_of_parameter_that_is_not_there() -> None:
+def test_hovering_reports_nothing_about_a_missing_parameter() -> None:
     view = view_of(FEED_FORWARD.replace("silu(conv", "silu(x, up, conv").replace("relu(gate)", "odd(gate)"))
     assert "required" not in hovered(view, "up, conv")
     assert hovered(view, "odd(").endswith("Unknown operation `odd`.")
@@ -170,7 +170,7 @@ def test_accepted_hints_change_nothing_that_is_inferred(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DRAFTS)
-def test_renaming_goes_into_nested_operations(name: str) -> None:
+def test_renaming_reaches_nested_operations(name: str) -> None:
     text, view = DRAFTS[name], view_of(DRAFTS[name])
     values = {id(value): value for _, value in view.scopes.found if value and not value.is_function}
     assert [name.text for name, value in view.scopes.found if value is None] == []
@@ -244,7 +244,7 @@ def test_operations_complete_an_argument() -> None:
 
 
 @pytest.mark.parametrize("name", DRAFTS)
-def test_what_is_at_a_place_completes_it(name: str) -> None:
+def test_the_words_at_a_place_complete_it(name: str) -> None:
     text = DRAFTS[name]
     reading = read_whole(text)
     assert reading is not None
@@ -380,7 +380,7 @@ def test_every_beginning_of_a_text_is_completed(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*DRAFTS, *BROKEN])
-def test_a_check_reads_a_text_once_and_keeps_what_it_read(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_check_reads_a_text_once_and_keeps_the_result(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, read = (DRAFTS | BROKEN)[name], list[str]()
 
     class Counted(recovery._RecoveringParse):

@@ -68,12 +68,12 @@ def test_a_hover_in_a_text_without_a_folder_reports_it() -> None:
     assert "Save the text" in hovered(view_of(TEXT, None), "$npy")
 
 
-def test_a_hover_over_a_broken_string_is_none(folder: Path) -> None:
+def test_a_broken_string_has_no_hover(folder: Path) -> None:
     view = view_of(TEXT.replace("none.npy", "\\\\q"), folder)
     assert hovered(view, "$npy") is not None
 
 
-def test_a_hover_over_what_a_broken_head_defines(folder: Path) -> None:
+def test_a_hover_over_a_value_of_a_broken_head(folder: Path) -> None:
     view = view_of(TEXT.replace("(tensor", "(t6, conv(tensor", 1), folder)
     shown = [
         hover(view, lsp.HoverParams(lsp.TextDocumentIdentifier(""), view.document.position(offset)))
@@ -136,7 +136,7 @@ def test_the_server_checks_a_file_beside_its_arrays(folder: Path) -> None:
         server.shutdown()
 
 
-def test_a_reading_is_new_if_it_may_hang_on_files(folder: Path) -> None:
+def test_a_text_that_may_depend_on_files_is_read_again(folder: Path) -> None:
     server = Server()
     try:
         before = view_of(TEXT, folder).reading

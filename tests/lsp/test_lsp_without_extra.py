@@ -29,7 +29,7 @@ def ended(code: str, sent: bytes) -> subprocess.CompletedProcess[bytes]:
 
 
 @pytest.mark.parametrize("code", [HIDDEN, OLDER, HALF], ids=["none", "older", "half"])
-def test_a_client_is_reported_in_a_window_what_to_install(code: str) -> None:
+def test_a_window_of_the_client_shows_the_command_to_install(code: str) -> None:
     item = {"uri": "untitled:x.mil", "languageId": "mil", "version": 1, "text": "program(1.3)\n{\n}\n"}
     sent = [
         message("initialize", {"capabilities": {}, "processId": None, "rootUri": None}, "first"),
@@ -59,7 +59,7 @@ def test_a_client_is_reported_in_a_window_what_to_install(code: str) -> None:
         b"a\n" * 9,
     ],
 )
-def test_who_is_no_client_is_reported_on_standard_error(sent: bytes) -> None:
+def test_without_a_client_the_error_is_on_standard_error(sent: bytes) -> None:
     assert ended(HIDDEN, sent).stdout == b""
 
 

@@ -65,7 +65,7 @@ async def test_symbols_of_files(client: LanguageClient, folder: Path) -> None:
     )
 
 
-async def test_what_a_query_has_is_no_pattern(client: LanguageClient, folder: Path) -> None:
+async def test_a_query_is_not_a_pattern(client: LanguageClient, folder: Path) -> None:
     (folder / "q.mil").write_text(program("q", '$"a.b*[c"'))
     assert await names(client, "a.b*[") == ["a.b*[c"]
     assert await names(client, ".*") == ["a.b*[c"]
@@ -99,7 +99,7 @@ async def test_an_open_document_is_taken_as_it_is_edited(client: LanguageClient,
     path.unlink()
 
 
-async def test_what_is_passed_over(client: LanguageClient, folder: Path) -> None:
+async def test_files_that_are_passed_over(client: LanguageClient, folder: Path) -> None:
     for name in (".hidden/h.mil", "node_modules/n.mil", "M.mlmodelc/model.mil", "not.txt"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(program("passed_over", "passed"))

@@ -31,7 +31,7 @@ def test_each_kind_of_edit_changes_a_text(text: str) -> None:
     assert len(statements(text)) > 3
 
 
-def test_edits_are_apart_unless_one_needs_what_the_other_touches() -> None:
+def test_edits_are_separate_unless_one_needs_a_part_of_the_other() -> None:
     delete = Edit("", str, frozenset("ab"), deletes=frozenset("a"))
     assert not delete.is_apart_from(Edit("", str, frozenset("b")))
     assert not delete.is_apart_from(Edit("", str, frozenset("c"), needs=frozenset("a")))

@@ -237,7 +237,7 @@ CONFLICTS: dict[str, tuple[Edit, Edit, str]] = {
 
 
 @pytest.mark.parametrize("name", CONFLICTS)
-def test_what_both_change_in_pipeline_is_reported_with_its_model(name: str, tmp_path: Path) -> None:
+def test_a_conflict_in_a_pipeline_is_reported_with_its_model(name: str, tmp_path: Path) -> None:
     one, other, told = CONFLICTS[name]
     base = three()
     result = merged(base, edited(base, one), edited(base, other), tmp_path)
@@ -268,7 +268,7 @@ def test_connections_that_break_only_together_are_errors(tmp_path: Path) -> None
     assert not result.is_whole
 
 
-def test_what_a_network_holds_is_one_thing(tmp_path: Path) -> None:
+def test_the_contents_of_a_network_are_merged_as_a_whole(tmp_path: Path) -> None:
     base = network()
     one, other = (Model.FromString(wire_of(base) + bytes([0xA2, 0x1F, 0x02, 0x08, each])) for each in (2, 3))
     assert wire_of(merged(base, one, edited(base, author), tmp_path).model or Model()) == wire_of(edited(one, author))

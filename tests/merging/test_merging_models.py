@@ -46,7 +46,7 @@ EDITS: dict[str, Sequence[Edit]] = {
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [*product(EDITS, EDITS)])
-def test_each_weight_holds_what_the_sides_made_of_it(ours: str, theirs: str, scene: Scene) -> None:
+def test_each_weight_has_the_numbers_of_the_merged_sides(ours: str, theirs: str, scene: Scene) -> None:
     scene.edit(EDITS[ours], EDITS[theirs])
     before, mine, other = [contents(folder_of(package)) for package in scene.packages]
     result, merged = scene.as_git_does()
@@ -200,7 +200,7 @@ def test_descriptions_are_merged_by_name(ours: Spec, theirs: Spec, wanted: Spec)
     )
 
 
-def test_what_both_changed_of_description_is_named_by_its_place() -> None:
+def test_a_conflict_of_descriptions_is_named_by_its_place() -> None:
     base, ours, theirs = described(x="one"), described(x="a"), described(x="b")
     for spec, said in ((base, "1"), (ours, "2"), (theirs, "3")):
         spec.description.metadata.userDefined["mine"] = said
@@ -237,7 +237,7 @@ def test_an_output_that_each_side_replaces_is_a_conflict() -> None:
     assert [each.name for each in ours.description.output] == ["b"]
 
 
-def test_the_text_beside_shows_what_conflicts_in_the_description(scene: Scene) -> None:
+def test_the_conflict_text_shows_conflicts_of_the_description(scene: Scene) -> None:
     scene.edit((authored("a\nA"), tanh), (authored("b"),))
     result, _ = scene.as_git_does()
     assert result.text.startswith(

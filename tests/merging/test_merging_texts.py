@@ -105,7 +105,7 @@ def words(text: str) -> set[str]:
     return set(re.findall(r'"[^"]*"|\w+ = \w+|//.*|/\*.*?\*/|\w+', text))
 
 
-def test_the_result_is_what_both_edits_give() -> None:
+def test_the_result_has_both_edits() -> None:
     merged = merge_texts(BASE, edited(("tanh", "cos")), edited(after("b", NEW), ("y = a)", "y = n)")))
     assert merged.text == edited(("tanh", "cos"), after("b", NEW), ("y = a)", "y = n)"))
 
@@ -206,7 +206,7 @@ def test_all_of_one_side_is_that_side() -> None:
 
 
 @pytest.mark.parametrize("side", ["base", "ours", "theirs"])
-def test_what_one_side_left_is_what_the_other_made(side: str) -> None:
+def test_an_unchanged_part_takes_the_other_sides_edit(side: str) -> None:
     changed = edited(("tanh", "cos"), ("    ", "\t"), ("// makes a", "/* a */"))
     texts = {"base": (BASE, changed, changed), "ours": (BASE, changed, BASE), "theirs": (BASE, BASE, changed)}
     assert merge_texts(*texts[side]) == (changed, 0)
@@ -265,7 +265,7 @@ def test_line_ends_are_the_ones_that_a_side_changed_to(crlf: tuple[str, ...]) ->
 
 
 @pytest.mark.parametrize("base", ["", "\n", "<<<<<<< a\n=======\n>>>>>>> b\n", "}\n<<<<<<< a\n=======\n>>>>>>> b\n"])
-def test_what_both_added_is_merged_by_name(base: str) -> None:
+def test_additions_of_both_sides_are_merged_by_name(base: str) -> None:
     assert merge_texts(base, BASE, BASE) == (BASE, 0)
     merged = merge_texts(base, edited(after("b", NEW)), edited(after("c", NEW.replace("n =", "m ="))))
     assert merged == (edited(after("b", NEW), after("c", NEW.replace("n =", "m ="))), 0)
@@ -286,7 +286,7 @@ def test_a_base_with_conflicts_has_not_agreed_on_them() -> None:
 
 
 @pytest.mark.parametrize("broken", ["base", "ours", "theirs"])
-def test_a_version_that_is_no_text_is_named_by_its_name(broken: str) -> None:
+def test_a_version_that_is_not_text_is_named_by_its_name(broken: str) -> None:
     texts = {"base": BASE, "ours": BASE, "theirs": BASE, broken: "program(1.3"}
     with pytest.raises(miltext.ParseError) as failure:
         merge_texts(texts["base"], texts["ours"], texts["theirs"])
@@ -402,7 +402,7 @@ def test_places_of_weights_that_both_changed_are_a_doubt() -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, 3, b"program"])
-def test_what_is_not_text_is_refused(wrong: object) -> None:
+def test_a_file_that_is_not_text_is_refused(wrong: object) -> None:
     for versions in ([wrong, "", ""], ["", wrong, ""], ["", "", wrong]):
         with pytest.raises(TypeError, match="expected MIL text"):
             miltext.merge_texts(*versions)  # type: ignore[arg-type]
@@ -447,7 +447,7 @@ SIDES = {
 
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("name", ALIKE)
-def test_no_change_of_one_side_is_dropped_for_looking_alike(name: str, side: str) -> None:
+def test_similar_changes_of_one_side_are_all_kept(name: str, side: str) -> None:
     old, new = ALIKE[name]
     assert old in OPSETS
     change, ours = OPSETS.replace(old, new), SIDES[side](OPSETS)

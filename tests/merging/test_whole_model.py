@@ -55,7 +55,7 @@ LAID_OUT = {"anew": [laid_anew], "both": [laid_anew, FIRST]}
 
 
 @pytest.mark.parametrize("theirs", LAID_OUT.values(), ids=LAID_OUT)
-def test_weights_that_theirs_laid_anew_fit_our_program(theirs: list[Edit], any_checkout: Checkout) -> None:
+def test_weights_at_new_places_in_theirs_fit_our_program(theirs: list[Edit], any_checkout: Checkout) -> None:
     told = any_checkout.merge([tanh], theirs)
     assert any_checkout.unmerged == "", told
     require_sound(any_checkout.package)
@@ -76,7 +76,7 @@ def test_a_renamed_weight_file_is_in_conflict(any_checkout: Checkout) -> None:
     require_sound(any_checkout.package)
 
 
-def test_a_renamed_file_of_other_weights_is_no_success(any_checkout: Checkout) -> None:
+def test_a_renamed_file_of_other_weights_is_not_a_success(any_checkout: Checkout) -> None:
     told = any_checkout.merge([tanh, FIRST], [SECOND, renamed_weights])
     assert any_checkout.unmerged
     assert RESOLVE in told or "CONFLICT (modify/delete)" in told, told
@@ -149,7 +149,7 @@ def ran(*arguments: object) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1)], ids=["ours", "theirs"])
-def test_a_contradiction_of_both_sides_is_no_success(order: tuple[int, ...], tmp_path: Path) -> None:
+def test_a_contradiction_of_both_sides_is_not_a_success(order: tuple[int, ...], tmp_path: Path) -> None:
     versions = three(tmp_path)
     base, ours, theirs = (versions[each] for each in order)
     out = tmp_path / "Merged.mlpackage"

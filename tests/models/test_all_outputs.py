@@ -132,7 +132,7 @@ def test_a_file_of_the_same_kind_is_replaced_or_needs_force(row: Row, folder: Pa
 
 @posix
 @pytest.mark.parametrize("how", ["a link to notes", "a link to a weight file", "a link to an input"])
-def test_what_a_link_leads_to_is_not_replaced(row: Row, how: str, folder: Path) -> None:
+def test_the_target_of_a_link_is_not_replaced(row: Row, how: str, folder: Path) -> None:
     target = row.place(folder / row.target)
     target.parent.mkdir(exist_ok=True)
     weights = folder / "N.mlpackage" / "Data" / "com.apple.CoreML" / "weights" / "weight.bin"
@@ -193,7 +193,7 @@ def test_where_nothing_may_be_written_the_target_is_named(
 
 
 @pytest.mark.parametrize("place", ["written", "moved"])
-def test_an_interruption_leaves_what_was_there(
+def test_an_interruption_leaves_the_old_files(
     row: Row, place: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = folder / row.target

@@ -136,7 +136,7 @@ def test_boxes_hold_each_element_once(shape: list[int], most: int) -> None:
 
 
 @pytest.mark.parametrize("shape", [(1 << 15, 1 << 15), (1 << 7, 1 << 23), (1 << 23, 1 << 7), (2, 1 << 29), (1 << 10, 1 << 10, 32, 32)])  # fmt: skip  # noqa: E501
-def test_what_is_read_and_written_of_a_large_box_is_never_small(shape: tuple[int, ...]) -> None:
+def test_a_large_box_is_not_read_or_written_in_small_pieces(shape: tuple[int, ...]) -> None:
     sides = stored.sides_of_box(shape, stored.BOX // 4)
     start = tuple(0 for _ in shape)
     for order in (1, -1):
@@ -223,7 +223,7 @@ def test_every_type_of_safetensors_is_read_bit_for_bit(name: str, tmp_path: Path
     assert "it has no elements: its shape is [0, 9]" in said
 
 
-def test_what_the_package_writes_is_read(tmp_path: Path) -> None:
+def test_files_written_by_the_package_are_read(tmp_path: Path) -> None:
     numpy = pytest.importorskip("safetensors.numpy")
     arrays: dict[str, npt.NDArray[Any]] = {
         "layer.0.weight": np.arange(12, dtype=np.float32).reshape(3, 4),
@@ -318,7 +318,7 @@ def test_large_integers_are_rounded_once() -> None:
 
 
 @pytest.mark.parametrize("name", ["fp8e4m3fn", "fp8e5m2", "bf16"])
-def test_every_pattern_goes_round(name: str) -> None:
+def test_every_bit_pattern_is_kept(name: str) -> None:
     dtype = BY_NAME[name]
     patterns = np.arange(1 << dtype.bits, dtype=dtype.numpy)
     values = decode(patterns, dtype)
@@ -332,7 +332,7 @@ INFINITIES = np.array([1.0, -np.inf, np.inf, np.nan, -0.0])
 
 @pytest.mark.parametrize("source", ["fp64", "fp32", "fp16", "bf16", "fp8e5m2"])
 @pytest.mark.parametrize("target", ["fp64", "fp32", "fp16", "bf16", "fp8e5m2"])
-def test_infinities_and_nans_stay_what_they_are(source: str, target: str) -> None:
+def test_infinities_and_nans_stay_unchanged(source: str, target: str) -> None:
     elements = converted(INFINITIES, BY_NAME["fp64"], BY_NAME[source])
     made = decode(converted(elements, BY_NAME[source], BY_NAME[target]), BY_NAME[target])
     assert np.array_equal(made, INFINITIES, equal_nan=True)
@@ -415,7 +415,7 @@ def test_a_hundred_axes_are_as_good_as_two(tmp_path: Path) -> None:
         read(tmp_path, NPY._replace(dtype="fp16"))
 
 
-def test_a_byte_that_is_no_truth_value_is_refused(tmp_path: Path) -> None:
+def test_a_byte_that_is_not_a_truth_value_is_refused(tmp_path: Path) -> None:
     (tmp_path / "w.npy").write_bytes(npy_of((2,), b"\1\2", descr="|b1"))
     for dtype in (None, "bool", "fp16", "int8"):
         assert "[1]" in refused("MIL417", tmp_path, NPY._replace(dtype=dtype))
@@ -428,7 +428,7 @@ def test_type_that_no_weight_file_has_is_not_read_if_it_is_large(tmp_path: Path)
         built(text_of('$npy("w.npy")', "fp64", shape), tmp_path)
 
 
-def test_what_may_be_bit_patterns_is_not_converted(tmp_path: Path) -> None:
+def test_possible_bit_patterns_are_not_converted(tmp_path: Path) -> None:
     for target, kind in (("bf16", np.uint16), ("fp8e4m3fn", np.uint8), ("fp8e5m2", np.uint8)):
         array = np.arange(8, dtype=kind)
         saved(tmp_path, array)

@@ -74,18 +74,18 @@ def test_a_package_with_an_array_of_the_text_is_not_replaced(package: Path, name
     refused(text_with(name, is_draft=is_draft), package)
 
 
-def test_nor_for_an_array_that_becomes_a_literal(package: Path) -> None:
+def test_an_array_that_becomes_a_literal_is_refused(package: Path) -> None:
     array_at(package / "mine" / "w.npy", np.arange(2, dtype=np.int32))
     refused(text_with("A.mlpackage/mine/w.npy", "int32"), package)
 
 
-def test_nor_for_an_array_of_an_archive(package: Path) -> None:
+def test_an_array_of_an_archive_is_refused(package: Path) -> None:
     np.savez(package / "mine" / "w.npz", k=ARRAY)
     refused(text_with("A.mlpackage/mine/w.npz", word="$npz", key=', "k"'), package)
 
 
 @pytest.mark.parametrize("way", ["file", "folder", "out of it", "target"])
-def test_nor_by_way_of_links(package: Path, way: str) -> None:
+def test_an_array_behind_a_link_is_refused(package: Path, way: str) -> None:
     folder, name = package.parent, "link"
     if way == "file":
         (folder / "link").symlink_to("A.mlpackage/mine/w.npy")
@@ -102,13 +102,13 @@ def test_nor_by_way_of_links(package: Path, way: str) -> None:
     refused(text_with(name), package)
 
 
-def test_nor_with_another_original(package: Path, tmp_path: Path) -> None:
+def test_an_array_is_refused_with_another_original(package: Path, tmp_path: Path) -> None:
     build(source(tmp_path, text_with("w.npy")), tmp_path / "B.mlpackage")
     original = miltext.load(tmp_path / "B.mlpackage")
     refused(text_with("A.mlpackage/mine/w.npy"), package, original=original)
 
 
-def test_an_array_in_original_is_kept_with_what_else_is_in_it(package: Path, tmp_path: Path) -> None:
+def test_an_array_in_the_original_is_kept(package: Path, tmp_path: Path) -> None:
     text = source(tmp_path, text_with("A.mlpackage/mine/w.npy"))
     build(text, package, original=miltext.load(package), force=True)
     np.testing.assert_array_equal(np.load(package / "mine" / "w.npy"), ARRAY)

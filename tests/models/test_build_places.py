@@ -47,9 +47,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("text", "marked", "code", "saying"), CASES)
-def test_what_keeps_a_text_from_being_built_has_its_place(
-    text: str, marked: str, code: str, saying: str, tmp_path: Path
-) -> None:
+def test_an_error_of_a_build_has_its_place(text: str, marked: str, code: str, saying: str, tmp_path: Path) -> None:
     (tmp_path / "damaged.bin").write_bytes(b"no weights" * 20)
     with pytest.raises(MiltextError) as failure:
         built(text, tmp_path, check=False)
@@ -81,7 +79,7 @@ def test_a_blobfile_is_never_taken_for_an_array(name: str, beside: bool, tmp_pat
 
 
 @pytest.mark.parametrize("name", ["model.mlmodel", "./model.mlmodel", "MODEL.mlmodel", "model.mlmodel/w.bin"])
-def test_a_weight_file_that_is_where_the_model_goes(name: str, tmp_path: Path) -> None:
+def test_a_weight_file_at_the_path_of_the_model(name: str, tmp_path: Path) -> None:
     from miltext.weight_files.blob_storage import BlobWriter
 
     (tmp_path / name).parent.mkdir(exist_ok=True)

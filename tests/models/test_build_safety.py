@@ -184,7 +184,7 @@ main()
     assert [path.name for path in old.parent.iterdir()] == [old.name]
 
 
-def test_a_folder_that_is_no_package_is_never_replaced(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_package_is_never_replaced(tmp_path: Path) -> None:
     precious = tmp_path / "Home.mlpackage"
     (precious / "letters").mkdir(parents=True)
     with pytest.raises(ModelError, match="MIL402"):
@@ -197,7 +197,7 @@ def test_a_folder_that_is_no_package_is_never_replaced(tmp_path: Path) -> None:
     assert (precious / "letters").is_dir()
 
 
-def test_original_may_be_target_and_keeps_what_else_is_in_it(old: Path) -> None:
+def test_the_original_may_be_the_target_and_keeps_other_files(old: Path) -> None:
     manifest = json.loads((old / "Manifest.json").read_text())
     manifest["itemInfoEntries"]["mine"] = {"author": "me", "description": "", "name": "notes", "path": "me/notes.txt"}
     (old / "Manifest.json").write_text(json.dumps(manifest))
@@ -339,7 +339,7 @@ def test_four_gigabytes_are_copied_and_read_in_little_memory(tmp_path: Path) -> 
         assert file.blob(64).size == HOLE
 
 
-def test_the_bar_is_for_what_takes_a_while_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bar_is_for_long_work_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import click
 
     from miltext.cli import progress

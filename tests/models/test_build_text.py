@@ -211,7 +211,7 @@ def test_entries_stay_for_unchanged_and_go_for_removed_values(tmp_path: Path) ->
     assert made.metadata.author == "me"
 
 
-def test_what_is_renamed_keeps_all_but_its_name(tmp_path: Path) -> None:
+def test_a_renamed_value_keeps_all_but_its_name(tmp_path: Path) -> None:
     old = described(tmp_path)
     text = re.sub(r"\bc\b", "sum", re.sub(r"\ba\b", "left", program(TWO)))
     description, warnings, _ = rebuilt(tmp_path, old, text)
@@ -224,7 +224,7 @@ def test_what_is_renamed_keeps_all_but_its_name(tmp_path: Path) -> None:
     assert warnings == []
 
 
-def test_what_is_new_or_of_another_type_is_made_from_its_type(tmp_path: Path) -> None:
+def test_new_and_retyped_features_follow_from_their_types(tmp_path: Path) -> None:
     old = described(tmp_path)
     text = program(
         TWO.replace("tensor<fp32, [2]> a,", "tensor<fp32, [1, 2]> a, int32 n,").replace("(c, d)", "(d, c, a)")
@@ -457,7 +457,7 @@ def test_an_array_becomes_a_value(kind: str, opset: str, tmp_path: Path) -> None
         ("fp32", "[1]", "folder.npy", "MIL413", "it is a folder"),
     ],
 )
-def test_an_array_that_is_no_such_value(
+def test_an_array_that_does_not_fit_its_value(
     kind: str, shape: str, name: str, code: str, saying: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "in"
@@ -526,7 +526,7 @@ def test_weights_into_the_text_and_out_again(tmp_path: Path) -> None:
     assert "strides" in miltext.to_text(made.program)
 
 
-def test_the_bytes_of_values_go_round() -> None:
+def test_the_bytes_of_values_are_kept() -> None:
     for name, array in ARRAYS.items():
         dtype = BY_NAME[name]
         data = pack(array, dtype)
@@ -549,7 +549,7 @@ def test_the_bytes_of_values_go_round() -> None:
         assert literal(held) is None
 
 
-def test_annotations_report_what_a_weight_file_holds() -> None:
+def test_annotations_report_the_contents_of_a_weight_file() -> None:
     from miltext.weight_files.model_weights import BlobFolder
 
     model = load(EXAMPLE)
@@ -621,7 +621,7 @@ def test_bundle_that_lost_description_gets_one_from_types(tmp_path: Path) -> Non
     assert made.specification_version == 9
 
 
-def test_saving_what_was_changed_in_memory(tmp_path: Path) -> None:
+def test_saving_changes_made_in_memory(tmp_path: Path) -> None:
     model = load(EXAMPLE)
     block = model.program.functions["main"].block_specializations["CoreML6"]
     block.outputs.append("lit_cast_fp16")

@@ -197,7 +197,7 @@ def test_a_pipeline_is_written_onto_itself(tmp_path: Path) -> None:
 
 
 @posix
-def test_links_lead_to_what_is_replaced(tmp_path: Path) -> None:
+def test_the_targets_of_links_are_replaced(tmp_path: Path) -> None:
     source = weighted(tmp_path)
     (tmp_path / "real").mkdir()
     link(tmp_path / "L.mlmodelc", tmp_path / "real" / "C.mlmodelc")
@@ -225,7 +225,7 @@ def test_weights_behind_links_that_lead_outside_are_refused(name: str, tmp_path:
 
 
 @posix
-def test_a_stage_behind_a_link_is_no_stage(tmp_path: Path) -> None:
+def test_a_stage_behind_a_link_is_not_a_stage(tmp_path: Path) -> None:
     bundle = tmp_path / "C.mlmodelc"
     miltext.build(a_pipeline(tmp_path), bundle, check=False)
     shutil.move(bundle / "model1", tmp_path / "elsewhere")

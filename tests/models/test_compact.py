@@ -75,7 +75,7 @@ def test_a_constant_that_is_an_output_stays() -> None:
 @pytest.mark.parametrize(
     ("value", "name", "kept"), [("y", "y", False), ("var_7", "op_7", False), ("y", "z", True), ("var_7", "op_8", True)]
 )
-def test_a_name_that_states_itself_goes(value: str, name: str, kept: bool) -> None:
+def test_a_redundant_name_is_omitted(value: str, name: str, kept: bool) -> None:
     (line,) = compacted(body(f'tensor<fp16, [2]> {value} = relu(x = x)[name = string("{name}")];', outputs=value))
     assert ("[name" in line) == kept
 
@@ -160,7 +160,7 @@ def test_a_sidecar_is_written_and_reported_when_stale(package: Path) -> None:
         ("..", "Model.mlpackage"),
     ],
 )
-def test_a_sidecar_is_beside_the_model_from_wherever_it_is_named(
+def test_a_sidecar_is_beside_the_model_for_any_working_folder(
     folder: str, given: str, package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(package / folder)

@@ -18,7 +18,7 @@ from miltext.diagnostics import ModelError
 EXAMPLE = Path(__file__).parents[2] / "examples" / "Classifier.mlpackage"
 
 
-def test_it_is_replaced_only_with_force_and_onto_itself(tmp_path: Path) -> None:
+def test_a_target_is_replaced_only_with_force_or_by_itself(tmp_path: Path) -> None:
     bundle = written(unary("x", "y"), tmp_path)
     before = contents(bundle)
     with pytest.raises(FileExistsError, match="it already exists"):
@@ -44,7 +44,7 @@ def a_file(path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [a_package, a_folder, a_file])
-def test_what_is_of_another_kind_is_not_replaced(make: Any, tmp_path: Path) -> None:
+def test_files_of_another_kind_are_not_replaced(make: Any, tmp_path: Path) -> None:
     make(tmp_path / "C.mlmodelc")
     source = in_package(unary("x", "y"), tmp_path / "in")
     before = contents(tmp_path)

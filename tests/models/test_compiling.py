@@ -78,7 +78,7 @@ def test_a_bundle_has_just_the_files_that_the_compiler_writes(tmp_path: Path) ->
     }
 
 
-def test_hash_matches_package_or_of_what_a_package_would_have(tmp_path: Path) -> None:
+def test_the_hash_matches_the_package_or_a_possible_package(tmp_path: Path) -> None:
     """A file that nobody here wrote keeps its hash, if the model is not changed on the way."""
     made = of_text(miltext.to_text(unary("x", "y").mlProgram))
     odd = b"\x08\x07" + made.SerializeToString(deterministic=True)  # the version comes twice, and the last one counts
@@ -103,7 +103,7 @@ def test_hash_matches_package_or_of_what_a_package_would_have(tmp_path: Path) ->
 
 @pytest.mark.parametrize("name", ["model.mlmodel", "Named.mlmodel", "two.words.mlmodel"])
 @pytest.mark.parametrize("edit", [{}, {"renames": {"x": "z"}}], ids=["", "edited"])
-def test_what_a_package_would_have_is_what_it_has(name: str, edit: dict[str, Any], tmp_path: Path) -> None:
+def test_a_possible_package_equals_a_written_one(name: str, edit: dict[str, Any], tmp_path: Path) -> None:
     """A package that is written anew keeps the name of its model file, and that is what is compiled."""
     package = write_package(tmp_path / "P.mlpackage", unary("x", "y").SerializeToString(deterministic=True))
     place = model_file(package)
@@ -164,7 +164,7 @@ def test_metadata_shows_features_counts_and_credits(tmp_path: Path) -> None:
     assert found["availability"]["tvOS"] == "16.0"
 
 
-def test_the_versions_are_those_that_are_requested(tmp_path: Path) -> None:
+def test_the_versions_are_as_requested(tmp_path: Path) -> None:
     text = (written(unary("x", "y"), tmp_path, versions=Versions("1.2", "3.4")) / "model.mil").read_text()
     assert re.findall(r'\{"coremlc-[^}]*\}', text) == ['{"coremlc-component-MIL", "1.2"}', '{"coremlc-version", "3.4"}']
     again = open_model(tmp_path / "Out.mlmodelc")
@@ -207,7 +207,7 @@ PACKAGES = [
 
 
 @pytest.mark.parametrize(("family", "name"), PACKAGES)
-def test_there_and_back(family: str, name: str, tmp_path: Path) -> None:
+def test_compiling_and_building_back(family: str, name: str, tmp_path: Path) -> None:
     pytest.importorskip("coremltools")
     package = real_packages.package(name) if family == "package" else kinds.kind(name)
     bundle, back = tmp_path / "C.mlmodelc", tmp_path / "Back.mlpackage"
@@ -229,7 +229,7 @@ def test_there_and_back(family: str, name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["enumerated", "image-enumerated", "image-ranges"])
-def test_what_core_ml_would_read_of_guesses_is_refused(name: str, tmp_path: Path) -> None:
+def test_guesses_that_core_ml_would_read_are_refused(name: str, tmp_path: Path) -> None:
     pytest.importorskip("coremltools")
     with pytest.raises(ModelError, match="MIL441"):
         miltext.build(open_model(kinds.kind(name)), tmp_path / "C.mlmodelc")
@@ -271,7 +271,7 @@ UNKNOWN = {
 
 
 @pytest.mark.parametrize(("spec", "said"), UNKNOWN.values(), ids=UNKNOWN)
-def test_what_is_not_known_cannot_be_compiled(spec: Model, said: str, tmp_path: Path) -> None:
+def test_unknown_constructs_cannot_be_compiled(spec: Model, said: str, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=rf"MIL440.*{said}"):
         written(spec, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["In.mlpackage"]
@@ -359,7 +359,7 @@ def test_labels_of_suppression_are_shown(held: bytes, labels: list[str] | list[i
     assert sorted(contents(bundle)) == sorted([*FILES[:3], *stages])
 
 
-def test_other_labels_than_those_of_the_stage_are_found(tmp_path: Path) -> None:
+def test_labels_that_differ_from_the_stage_are_found(tmp_path: Path) -> None:
     bundle = written(piped(unary("x", "y"), suppressing(vector(100, b"cat", b"dog"))), tmp_path)
     assert bundle_findings(open_model(bundle)) == []
     path = bundle / "metadata.json"
@@ -495,7 +495,7 @@ def updatable(spec: Model) -> None:
 @pytest.mark.parametrize(
     ("change", "said"), [(optional, "optional inputs"), (predicting, "a classifier"), (updatable, "an updatable model")]
 )
-def test_what_no_known_model_has_is_reported(change: Any, said: str) -> None:
+def test_constructs_of_no_known_model_are_reported(change: Any, said: str) -> None:
     made = unary("x", "y")
     assert unseen(made) == []
     change(made)

@@ -158,7 +158,7 @@ CASES: dict[str, list[tuple[str, str, str, str, str]]] = {
 
 
 @pytest.mark.parametrize("case", [(kind, *case) for kind, cases in CASES.items() for case in cases])
-def test_what_core_ml_refuses_is_at_its_line(case: tuple[str, str, str, str, str, str], tmp_path: Path) -> None:
+def test_a_refusal_of_core_ml_is_at_its_line(case: tuple[str, str, str, str, str, str], tmp_path: Path) -> None:
     kind, before, after, code, line, message = case
     found = mistakes(tables()[kind], replaced(before, after), tmp_path)
     assert found[0][:2] == (code, line)
@@ -186,7 +186,7 @@ def unusual() -> dict[str, SpecModel]:
 
 
 @pytest.mark.parametrize("kind", unusual())
-def test_what_the_original_has_is_kept(kind: str, tmp_path: Path) -> None:
+def test_faults_of_the_original_are_kept(kind: str, tmp_path: Path) -> None:
     old = unusual()[kind]
     before = Model.FromString(old.spec.SerializeToString())
     assert described(old, lambda written: written, tmp_path).spec == before

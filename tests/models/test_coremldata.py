@@ -31,7 +31,7 @@ def test_the_length_prefixes_are_walked() -> None:
         assert wire(data.description) == wire(description)
 
 
-def test_what_follows_and_what_is_not_understood_is_left_alone() -> None:
+def test_derived_and_unknown_parts_are_left_alone() -> None:
     data = bytearray(coremldata(spec().description, number=202) + b"\1" * 48)
     data[4] = 5
     data[0x14] = 1
@@ -65,7 +65,7 @@ def test_a_lie_is_refused(data: bytes) -> None:
         parse_coremldata(data, "the_file")
 
 
-def test_a_stage_that_is_no_network_holds_the_whole_model() -> None:
+def test_a_stage_that_is_not_a_network_holds_the_whole_model() -> None:
     data = parse_coremldata(suppression_data(), "it")
     assert (data.type, data.specification_version) == ("nonMaximumSuppression", 5)
     assert data.spec is not None
@@ -223,7 +223,7 @@ def bundle(folder: Path, *, coremldata: bytes | None = None, metadata: bytes | N
     return path
 
 
-def test_they_agree(tmp_path: Path) -> None:
+def test_both_files_agree(tmp_path: Path) -> None:
     model = load(bundle(tmp_path, metadata=metadata_json()))
     assert model.specification_version == 9
     assert not model.warnings
@@ -233,7 +233,7 @@ def test_they_agree(tmp_path: Path) -> None:
     "metadata",
     [metadata_json(specificationVersion=8), metadata_json(inputSchema=[]), metadata_json(outputSchema=[]), b"{}"],
 )
-def test_they_disagree(tmp_path: Path, metadata: bytes) -> None:
+def test_both_files_disagree(tmp_path: Path, metadata: bytes) -> None:
     model = load(bundle(tmp_path, metadata=metadata))
     assert model.specification_version == 9
     assert model.description is not None
@@ -243,7 +243,7 @@ def test_they_disagree(tmp_path: Path, metadata: bytes) -> None:
     assert "metadata.json" in warning.message
 
 
-def test_of_several_functions_the_default_one_is_compared(tmp_path: Path) -> None:
+def test_the_default_of_several_functions_is_compared(tmp_path: Path) -> None:
     description = ModelDescription(defaultFunctionName="second")
     description.functions.add(name="first").input.add(name="a")
     second = description.functions.add(name="second")

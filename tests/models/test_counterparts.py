@@ -367,7 +367,7 @@ def test_training_inputs_follow_the_default_function(default: str, expected: str
     assert [each.name for each in description.trainingInput] == [expected]
 
 
-def test_what_nothing_reports_apart_is_made_anew_and_reported(tmp_path: Path) -> None:
+def test_indistinguishable_features_are_replaced_and_reported(tmp_path: Path) -> None:
     def unused(*names: str) -> str:
         taken = ", ".join(f"{HEAD} {name}" for name in names)
         return text(f"{HEAD} x, {taken}", f"            {HEAD} y = relu(x = x);", "y")

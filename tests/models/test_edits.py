@@ -32,7 +32,7 @@ TEXT = """program(1.3)
 """
 
 
-def test_a_name_changes_wherever_its_value_is_made_and_used() -> None:
+def test_a_name_changes_at_its_definition_and_all_uses() -> None:
     renamed = rename(TEXT, "x", "image")
     changed = [(a, b) for a, b in zip(TEXT.splitlines(), renamed.splitlines(), strict=True) if a != b]
     assert [b for _, b in changed] == [
@@ -92,7 +92,7 @@ def test_a_draft_is_renamed_and_exposed_as_any_text() -> None:
         rename(DRAFT, "z", "y")
 
 
-def test_what_is_not_renamed() -> None:
+def test_names_that_are_not_renamed() -> None:
     with refused("MIL430", "`x_3`", "did you mean `x_"):
         rename(TEXT, "x_3", "y")
     with refused("MIL430", "unknown function `third`"):
@@ -114,7 +114,7 @@ def test_values_become_outputs() -> None:
     assert "-> (x);" in expose(empty, ["x"])
 
 
-def test_what_cannot_become_an_output() -> None:
+def test_values_that_cannot_become_outputs() -> None:
     with refused("MIL430", "`lst`", "did you mean `last`"):
         expose(TEXT, ["lst"])
     with refused("MIL432", "`sum` is a value of an inner block"):

@@ -85,7 +85,7 @@ def test_arrays_that_differ_in_one_place(place: int, tmp_path: Path) -> None:
     assert not found["w0"].any()
 
 
-def test_what_is_taken_back_leaves_nothing(tmp_path: Path) -> None:
+def test_a_withdrawn_record_leaves_nothing(tmp_path: Path) -> None:
     """Zeros that follow are a hole in the file, in which nothing may be left of what was there."""
     for name, taken in (("a.bin", True), ("b.bin", False)):
         with BlobWriter(tmp_path / name) as writer:

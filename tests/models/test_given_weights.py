@@ -92,7 +92,9 @@ def test_two_packages_become_one(given: str, packages: tuple[Path, Path], offset
     }
 
 
-def test_what_both_have_the_original_keeps(packages: tuple[Path, Path], offsets: list[int], tmp_path: Path) -> None:
+def test_weights_of_both_are_kept_by_the_original(
+    packages: tuple[Path, Path], offsets: list[int], tmp_path: Path
+) -> None:
     """The order of names does not matter: b.bin would come first."""
     a, b = packages
     text = text_model(both(offsets), tmp_path / "text")
@@ -125,7 +127,7 @@ def test_a_merge_into_the_original_itself(packages: tuple[Path, Path], offsets: 
     assert firsts(a) == [1, 2, 2, 3]
 
 
-def test_what_nothing_in_the_original_names_is_not_its_own(
+def test_unnamed_weights_do_not_belong_to_the_original(
     packages: tuple[Path, Path], offsets: list[int], tmp_path: Path
 ) -> None:
     """A stray file of that name in the package, or beside the text, is not what was asked for."""

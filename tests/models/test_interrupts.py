@@ -60,7 +60,7 @@ def a_folder(path: Path, content: str) -> None:
 @posix
 @pytest.mark.parametrize("there", [True, False], ids=["replaced", "new"])
 @pytest.mark.parametrize("make", [a_file, a_folder])
-def test_at_any_line(make: Callable[[Path, str], None], there: bool, tmp_path: Path) -> None:
+def test_an_interrupt_at_any_line(make: Callable[[Path, str], None], there: bool, tmp_path: Path) -> None:
     room = tmp_path / "room"
     target = room / "out" if there else room / "folder" / "inner" / "out"
 

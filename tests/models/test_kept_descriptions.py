@@ -164,7 +164,7 @@ KEPT["a default of fp64"].expected.type.multiArrayType.doubleDefaultValue = 0.10
 
 
 @pytest.mark.parametrize("case", KEPT)
-def test_what_fits_is_kept(case: str) -> None:
+def test_fitting_entries_are_kept(case: str) -> None:
     entry, old, new, expected, lost = KEPT[case]
     made = built(text(new), model(text(old), entry))
     assert made.input == expected
@@ -247,7 +247,7 @@ def test_two_losses_are_one_warning() -> None:
         ("GRAY16", "bool", "make it a tensor<fp32, [1, 1, HEIGHT, WIDTH]>"),
     ],
 )
-def test_what_is_not_an_image_any_more_is_refused(colors: str, new: str, way: str) -> None:
+def test_a_feature_that_stops_being_an_image_is_refused(colors: str, new: str, way: str) -> None:
     channels = 1 if "GRAY" in colors else 3
     old = model(text(f"fp32 [1, {channels}, 8, 8]"), image(colors, 8, 8))
     with pytest.raises(miltext.MiltextError) as failure:
@@ -261,7 +261,7 @@ def test_what_is_not_an_image_any_more_is_refused(colors: str, new: str, way: st
 # ---- the oracle: coremltools' own edits
 
 
-def test_images_are_what_coremltools_makes_of_them(tmp_path: Path) -> None:
+def test_images_equal_those_of_coremltools(tmp_path: Path) -> None:
     coremltools = pytest.importorskip("coremltools")
     from coremltools.models.neural_network import flexible_shape_utils
 
@@ -277,7 +277,7 @@ def test_images_are_what_coremltools_makes_of_them(tmp_path: Path) -> None:
     assert asked.input.SerializeToString() == feature.SerializeToString()
 
 
-def test_arrays_are_what_coremltools_makes_of_them() -> None:
+def test_arrays_equal_those_of_coremltools() -> None:
     coremltools = pytest.importorskip("coremltools")
     from coremltools.models.neural_network import flexible_shape_utils
 
@@ -358,7 +358,7 @@ def test_a_range_that_does_not_fit_is_refused(ranges: Any, code: str, saying: st
         assert saying in str(failure.value)
 
 
-def test_a_range_of_what_has_no_sizes_is_refused() -> None:
+def test_a_range_of_a_feature_without_sizes_is_refused() -> None:
     with pytest.raises(miltext.MiltextError, match=r"MIL425.*`s` of `main`, which is not an array"):
         built(text("fp32 [2]").replace("[2]> x)", "[2]> x, string s)"), None, ranges={"s": "[]"})
 
@@ -376,7 +376,7 @@ def test_sizes_are_for_each_function_that_allows_them() -> None:
         built(source, None, ranges={"x": "2,2..8"})
 
 
-def test_coremltools_refuses_what_has_no_end(tmp_path: Path) -> None:
+def test_coremltools_refuses_a_range_without_an_end(tmp_path: Path) -> None:
     """What MIL452 is on: coremltools' converter refuses an input of an ML Program without a greatest size."""
     coremltools = pytest.importorskip("coremltools")
     from coremltools.converters.mil import Builder
@@ -405,7 +405,7 @@ def compiled(folder: Path, source: str, entry: FeatureDescription, *, is_describ
     return open_model(made)
 
 
-def test_a_compiled_model_keeps_what_fits(tmp_path: Path) -> None:
+def test_a_compiled_model_keeps_fitting_entries(tmp_path: Path) -> None:
     old = compiled(tmp_path, text("fp32 [1, 3, 8, 8]"), image("RGB", 8, 8), is_described=True)
     made = built(text("fp32 [1, 3, 16, 8]", "photo"), old)
     assert made.input == named(image("RGB", 16, 8), "photo")

@@ -53,7 +53,7 @@ def without_places(model: Model) -> Program:
 
 
 @pytest.mark.parametrize("pruned", [False, True])
-def test_two_packages_are_what_coremltools_makes_of_them(pruned: bool, theirs: Path, tmp_path: Path) -> None:
+def test_two_packages_are_joined_as_by_coremltools(pruned: bool, theirs: Path, tmp_path: Path) -> None:
     ours = tmp_path / "Ours.mlpackage"
     text = text_model(text_of_both(), tmp_path)
     given = {"b.bin": package("classifier")}

@@ -30,7 +30,7 @@ def test_no_such_file(tmp_path: Path) -> None:
         load("x" * 5000)
 
 
-def test_a_folder_that_is_no_model(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_model(tmp_path: Path) -> None:
     (tmp_path / "weights").mkdir()
     with refused("MIL251", "neither an .mlpackage nor an .mlmodelc"):
         load(tmp_path)
@@ -161,7 +161,7 @@ def test_a_compiled_model_without_its_text(tmp_path: Path) -> None:
         (spec().SerializeToString() + b"\0", ["binary data"]),
     ],
 )
-def test_what_is_no_text(tmp_path: Path, data: bytes, sayings: list[str]) -> None:
+def test_files_that_are_not_texts(tmp_path: Path, data: bytes, sayings: list[str]) -> None:
     for path in (PLACES["mil"](tmp_path, data), PLACES["mlmodelc"](tmp_path, data)):
         with refused("MIL256", ".mil", *sayings):
             load(path)
@@ -234,7 +234,7 @@ def test_another_item_of_a_manifest_that_is_wrong(item: Any, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 100_000])
-def test_a_manifest_that_is_no_json_object(tmp_path: Path, data: bytes) -> None:
+def test_a_manifest_that_is_not_a_json_object(tmp_path: Path, data: bytes) -> None:
     folder = write_package(tmp_path / "P.mlpackage", spec().SerializeToString())
     write(folder / "Manifest.json", data)
     with refused("MIL255", "Manifest.json", "it is not ", "JSON"):

@@ -134,7 +134,7 @@ def test_how_content_begins(data: bytes, kind: str) -> None:
     assert read(data, "it").program is not None
 
 
-def test_what_begins_like_nothing_is_taken_for_mil_text() -> None:
+def test_a_file_with_an_unknown_beginning_is_read_as_mil_text() -> None:
     with pytest.raises(miltext.ParseError, match="it:1:1"):
         _ = read(b"functional { }", "it").program
 

@@ -50,11 +50,11 @@ UNTOLD = ["", "~ input y: width 224 -> 256, optional yes -> none", "~ output x: 
 
 
 @pytest.mark.parametrize("told", UNTOLD)
-def test_what_is_not_reported_of_the_entry_is_found(told: str) -> None:
+def test_an_unreported_loss_of_an_entry_is_found(told: str) -> None:
     assert Outcome(False, LOST, set(), told).wrong("cut an input") == [*LOST]
 
 
-def test_report_is_no_loss_but_by_an_edit_that_touches_nothing() -> None:
+def test_a_report_is_a_loss_only_after_an_edit_of_nothing() -> None:
     told = Outcome(False, LOST, set(), TOLD)
     assert told.wrong("cut an input") == []
     assert told.wrong("reorder") == [*LOST]
@@ -71,7 +71,7 @@ def test_new_finding_is_wrong_but_of_an_edit_that_deserves_it() -> None:
     assert came._replace(given="y").wrong(GIVEN_OUT) == [returned, returned, other]
 
 
-def test_finding_beyond_those_of_the_original_is_new(tmp_path: Path) -> None:
+def test_a_finding_that_the_original_lacks_is_new(tmp_path: Path) -> None:
     package = described(miltext.parse(RETURNED), tmp_path / "M.mlpackage")
     assert package is not None
     found = findings(package)

@@ -66,7 +66,7 @@ def test_the_net_turns_every_failure_into_the_files_error() -> None:
         assert raised.value.__cause__ is failure
 
 
-def test_net_lets_pass_what_is_stated_and_what_is_no_failure() -> None:
+def test_stated_errors_and_interrupts_pass_the_net() -> None:
     said = refusal("MIL252", "a pointer", "it")
     with pytest.raises(ModelError) as raised, refusing(lambda _: refusal("MIL258", "less", "it")):
         raise said
@@ -120,7 +120,7 @@ def test_a_name_that_is_not_utf_8(name: str, tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has such names in every folder")
 @pytest.mark.skipif(OLD_RUNNER, reason="the streams of this click's runner are strict about surrogates")
-def test_what_is_shown_of_such_a_name(tmp_path: Path) -> None:
+def test_an_odd_name_as_shown(tmp_path: Path) -> None:
     odd = tmp_path / os.fsdecode(b"caf\xe9.mil")
     odd.write_text(TEXT.replace(" = ", "=", 1))
     record = json.loads(invoke("info", "--json", odd).output)
@@ -174,7 +174,7 @@ SIZES = ("9223372036854775807", "9223372036854775808", "18446744073709551615", "
 
 
 @pytest.mark.parametrize("size", [*SIZES, f"{SIZES[1]}, ?", f"0, {SIZES[1]}", "4294967296, 4294967296"])
-def test_sizes_past_what_a_description_holds(size: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sizes_beyond_the_limits_of_a_description(size: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "a.mil", TEXT.replace("1, 4", size).encode())
     for verb in KINDS["mil"].verbs:
@@ -279,7 +279,7 @@ def test_a_pointer_in_a_pipe(name: str, tmp_path: Path) -> None:
     assert "MIL252" in result.output
 
 
-def test_a_package_is_read_whatever_else_it_lists(tmp_path: Path) -> None:
+def test_a_package_with_unknown_items_is_read(tmp_path: Path) -> None:
     entries: dict[str, Any] = {"1": {"path": None}, "2": {"path": "com.apple.CoreML/model.mlmodel"}}
     folder = write_package(tmp_path / "P.mlpackage", spec().SerializeToString(), itemInfoEntries=entries)
     assert invoke("info", folder).exit_code == 0

@@ -58,7 +58,7 @@ def test_an_output_of_function_that_is_not_default_stays_inside(building: Buildi
     assert (made.description, made.pipeline.models[0].description.defaultFunctionName) == (spec.description, "begin")
 
 
-def test_a_classifier_follows_what_it_predicts(building: Building) -> None:
+def test_a_classifier_follows_its_predicted_value(building: Building) -> None:
     for kind in ("pipelineClassifier", "pipelineRegressor"):
         spec = piped(unary("x", "a"), unary("a", "y"), kind=kind, predictedFeatureName="y")
         spec.description.predictedProbabilitiesName = "y"
@@ -70,7 +70,7 @@ def test_a_classifier_follows_what_it_predicts(building: Building) -> None:
         assert made.description.predictedProbabilitiesName == "label"
 
 
-def test_input_that_goes_straight_through_follows_at_both_ends(building: Building) -> None:
+def test_an_input_that_is_also_an_output_follows_at_both_ends(building: Building) -> None:
     spec = two()
     spec.description.output.add().CopyFrom(spec.description.input[0])
     made = building.by(spec, "0", rename("x", "image"))
@@ -90,7 +90,7 @@ def test_one_model_twice(building: Building) -> None:
     assert same(made.pipeline.models[1], spec.pipeline.models[1])
 
 
-def test_what_an_edit_does_not_touch_keeps_its_bytes(building: Building) -> None:
+def test_untouched_models_keep_their_bytes(building: Building) -> None:
     spec = piped(unary("x", "a"), unary("a", "b"), unary("b", "y"))
     spec.pipeline.models[1].MergeFromString(bytes.fromhex("ca3e03616263"))
     spec.description.output[0].shortDescription = "how likely"

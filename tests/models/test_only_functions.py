@@ -84,7 +84,7 @@ def test_one_of_another_name_is_listed(building: Building) -> None:
     assert building.warnings == []
 
 
-def test_where_none_can_be_listed_it_is_refused(building: Building) -> None:
+def test_another_name_needs_a_list_of_functions(building: Building) -> None:
     with pytest.raises(miltext.ParseError, match=r"MIL265.*no function `main`, but `other`"):
         building(text("other", "ios17"))
     assert listed(building(text("other", "ios17"), check=False)) == ([], "", 1)
@@ -108,7 +108,7 @@ def test_another_name_beside_an_odd_original_is_a_warning(building: Building) ->
     assert [each[:6] for each in building.warnings] == ["MIL265"]
 
 
-def test_one_that_had_the_name_before_keeps_it(building: Building) -> None:
+def test_a_function_that_had_the_name_before_keeps_it(building: Building) -> None:
     old = building(text("other", "ios17"), check=False)
     building(TextModel(miltext.to_text(old.mlProgram).replace("relu", "tanh").encode(), "m.mil", None), building.last)
     assert all("the original has this error, too" in each for each in building.warnings)

@@ -230,7 +230,7 @@ def test_a_part_of_the_input_is_not_replaced(folder: Path) -> None:
     assert tree(folder) == before
 
 
-def test_what_is_on_standard_input_is_not_replaced(folder: Path) -> None:
+def test_a_file_on_standard_input_is_not_replaced(folder: Path) -> None:
     before = tree(folder)
     for verb, name in (("print", "in.mil"), ("infer", "draft.mil")):
         with open(folder / name, "rb") as file:
@@ -395,7 +395,9 @@ def link_to_folder(folder: Path, path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [a_folder, link_to_folder])
-def test_a_model_never_replaces_what_is_none(make: Callable[[Path, Path], None], model: Verb, folder: Path) -> None:
+def test_a_model_never_replaces_another_kind_of_file(
+    make: Callable[[Path, Path], None], model: Verb, folder: Path
+) -> None:
     path = absent(folder, model)
     make(folder, path)
     before = tree(folder)
@@ -509,7 +511,7 @@ def test_a_sidecar_replaces_nothing_but_a_sidecar(folder: Path) -> None:
 @posix
 @pytest.mark.parametrize("check", [False, True])
 @pytest.mark.parametrize("there", ["a FIFO", "a link to a FIFO", "/dev/null", "/dev/fd/1"])
-def test_a_sidecar_is_not_written_into_what_is_no_file(there: str, check: bool, folder: Path) -> None:
+def test_a_sidecar_is_written_only_to_a_file(there: str, check: bool, folder: Path) -> None:
     sidecar = folder / "in.mlmodel.mil"
     os.mkfifo(sidecar if there == "a FIFO" else folder / "fifo")
     if there != "a FIFO":

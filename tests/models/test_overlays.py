@@ -214,7 +214,7 @@ def test_an_unreadable_overlay_is_kept_by_an_edit(kind: str, tmp_path: Path) -> 
     assert json.loads(manifest.read_bytes()) == json.loads(before[manifest])
 
 
-def test_the_way_out_of_a_pointer_is_that_of_git_lfs(tmp_path: Path) -> None:
+def test_the_way_out_for_a_pointer_is_a_command_of_git_lfs(tmp_path: Path) -> None:
     found = run("check", UNREADABLE["a pointer of git-lfs"](tmp_path / "M.mlpackage"))
     assert b"note: run `git lfs pull` in the model's repository" in found.stdout
 
@@ -264,7 +264,7 @@ def test_a_new_feature_does_not_get_an_old_text(tmp_path: Path) -> None:
     assert texts(package)["inner"] == ""
 
 
-def test_a_file_that_no_item_lists_is_no_overlay(tmp_path: Path) -> None:
+def test_a_file_that_no_item_lists_is_not_an_overlay(tmp_path: Path) -> None:
     package = overlaid(tmp_path / "M.mlpackage", metadata=None)
     (package / METADATA).write_text(json.dumps(METADATA_TABLE))
     assert texts(package)["author"] == "Own Author"
@@ -504,13 +504,13 @@ def test_a_package_compiled_and_turned_back_has_all_texts(tmp_path: Path) -> Non
     assert described["inputSchema"][0]["shortDescription"] == "over x"
 
 
-def test_texts_that_the_model_has_itself_are_no_doubt(tmp_path: Path) -> None:
+def test_texts_that_the_model_has_itself_are_not_doubt(tmp_path: Path) -> None:
     metadata, features = {"MLModelLicenseKey": "own license"}, {"Outputs": FEATURES_TABLE["Outputs"]}
     package = overlaid(tmp_path / "M.mlpackage", metadata=metadata, features=features)
     assert not doubts(run("build", package, "-o", tmp_path / "N.mlmodelc").stderr)
 
 
-def test_the_hash_of_the_source_is_that_of_the_models_file(tmp_path: Path) -> None:
+def test_the_hash_of_the_source_is_the_hash_of_the_model_file(tmp_path: Path) -> None:
     package = overlaid(tmp_path / "M.mlpackage")
     run("build", package, "-o", tmp_path / "N.mlmodelc")
     found = json.loads(run("info", tmp_path / "N.mlmodelc", "--format", "json").stdout)["compiled"]["modelHash"]

@@ -46,7 +46,7 @@ def test_literals_have_statistics_and_no_place() -> None:
     assert read("tensor<fp16, [0]>([])") == WeightFacts("fp16", "[0]", 0, 0)
 
 
-def test_a_weight_that_cannot_be_read_has_the_reason_and_the_facts_of_its_type(tmp_path: Path) -> None:
+def test_an_unreadable_weight_has_a_reason_and_its_type(tmp_path: Path) -> None:
     write(tmp_path / "weight.bin", [(BY_NAME["fp16"], np.array([1, 2], "f2"))])
     (tmp_path / "pointer.bin").write_bytes(POINTER)
     (tmp_path / "empty.bin").touch()
@@ -69,7 +69,7 @@ def test_a_weight_that_cannot_be_read_has_the_reason_and_the_facts_of_its_type(t
     assert facts._replace(reason="") == WeightFacts("fp16", "[3]", 3, 6, "@model_path/weight.bin", 64)
 
 
-def test_what_the_text_leaves_out_is_found_by_its_spelling(tmp_path: Path) -> None:
+def test_a_weight_elided_in_the_text_is_found_by_its_spelling(tmp_path: Path) -> None:
     from miltext.parsing.parser import parse_value
 
     spelled = '$elided(3, "sha256:d5000bba")'

@@ -35,7 +35,7 @@ def test_a_rename_of_an_inner_value_stays_inside(building: Building) -> None:
     assert same(made, piped(unary("x", "middle", "kept"), unary("middle", "y"), names=("one", "two")))
 
 
-def test_a_rename_goes_up_and_down_through_nested_pipelines(building: Building) -> None:
+def test_a_rename_reaches_all_nested_pipelines(building: Building) -> None:
     def nested(a: str = "a", c: str = "c") -> Model:
         return piped(unary("x", a), piped(unary(a, "b"), unary("b", c)), unary(c, "y"))
 
@@ -199,7 +199,7 @@ def test_an_output_that_a_later_model_takes_is_kept(building: Building) -> None:
         building(given_before, "1", **{"(a, b)": "(b)"})
 
 
-def test_what_is_removed_is_removed_from_pipeline_and_reported(building: Building) -> None:
+def test_a_removal_reaches_the_pipeline_and_is_reported(building: Building) -> None:
     spec = piped(of_text(TWO_OUTPUTS), unary("a", "y"), kind="pipelineClassifier", predictedFeatureName="b")
     made = building(spec, "0", **{"(a, b)": "(a)"})
     assert [entry.name for entry in made.description.output] == ["y"]
@@ -218,7 +218,7 @@ def test_what_is_removed_is_removed_from_pipeline_and_reported(building: Buildin
     assert [entry.name for entry in made.description.input] == ["x", "n"]  # the last model still takes it
 
 
-def test_a_loss_of_the_pipeline_is_refused_where_it_is_asked(building: Building) -> None:
+def test_a_loss_of_the_pipeline_is_refused_on_request(building: Building) -> None:
     spec = piped(of_text(TWO_OUTPUTS), unary("a", "y"))
     spec.description.output[0].shortDescription = "its sign"
     building.choices = {"no_loss": True}
@@ -263,7 +263,7 @@ def test_a_new_output_is_taken_by_the_model_that_lacks_it(building: Building) ->
         building.by(wide, "0", expose("inner"))
 
 
-def test_a_new_input_is_given_by_whoever_gives_its_name(building: Building) -> None:
+def test_a_new_input_is_bound_to_the_output_of_its_name(building: Building) -> None:
     made = building(piped(unary("x", "a"), names=("only",)), "0", **MORE)
     assert [entry.name for entry in made.description.input] == ["x", "more"]
     assert [each.message for each in building.warnings] == [

@@ -33,7 +33,7 @@ def test_a_right_pipeline_has_none() -> None:
         assert told(spec) == []
 
 
-def test_what_no_one_gives() -> None:
+def test_inputs_that_no_model_gives() -> None:
     spec = two()
     del spec.description.input[0]
     assert told(spec) == [("MIL457", "no model outputs `x`, which model 0 takes")]
@@ -53,7 +53,7 @@ def test_what_no_one_gives() -> None:
     assert told(inside) == [("MIL457", "no model outputs `b`, which model 1/1 takes")]
 
 
-def test_what_is_only_trained_with_needs_no_giver() -> None:
+def test_training_inputs_need_no_giver() -> None:
     spec = two()
     spec.pipeline.models[1].description.trainingInput.add(name="target")
     assert told(spec) == []
@@ -208,7 +208,7 @@ def test_a_nested_pipeline_and_one_without_programs_are_checked(tmp_path: Path) 
     assert "passed over" in told
 
 
-def test_verbs_report_what_was_wrong_before(unfit_path: Path, tmp_path: Path) -> None:
+def test_verbs_report_earlier_faults(unfit_path: Path, tmp_path: Path) -> None:
     new = tmp_path / "New.mlpackage"
     verbs = (
         ["build", unfit_path],

@@ -165,7 +165,7 @@ def test_any_value_of_an_ml_program_is_renamed() -> None:
         renamed(unary("x", "y"), inner="y")
 
 
-def test_a_model_that_other_files_ask_by_name_is_refused() -> None:
+def test_a_model_that_other_files_name_is_refused() -> None:
     linked = Model.FromString(bytes.fromhex("e22200"))  # field 556, and nothing in it
     linked.description.CopyFrom(unary("a", "b").description)
     with refused("MIL458", "model 1 is a `linkedModel`, in which `a` cannot be renamed"):
@@ -240,7 +240,7 @@ def test_entries_of_one_name_are_renamed_together() -> None:
     assert [entry.name for entry in renamed(spec, x="z").description.input] == ["z", "z"]
 
 
-def test_what_no_description_has_is_not_lost() -> None:
+def test_an_undescribed_value_is_not_lost() -> None:
     """Unknown fields, of the entry that is renamed too, and all other bytes of the models stay."""
     spec = PIPELINES["two"]()
     odd = bytes.fromhex("ca3e03616263")  # field 1001, "abc"

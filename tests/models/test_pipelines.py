@@ -96,7 +96,7 @@ def test_a_place_that_is_not_there(selection: str, saying: str) -> None:
         read(nested().SerializeToString(), "it", selection)
 
 
-def test_a_model_in_a_pipeline_that_is_no_program() -> None:
+def test_a_model_in_a_pipeline_that_is_not_a_program() -> None:
     with refused("MIL254", "`neuralNetwork`"):
         read(nested().SerializeToString(), "it", "prepare")
 
@@ -172,7 +172,7 @@ def invoked(*arguments: object) -> str:
     return result.output
 
 
-def test_a_stage_that_is_no_program_is_named_by_its_kind(tmp_path: Path) -> None:
+def test_a_stage_that_is_not_a_program_is_named_by_its_kind(tmp_path: Path) -> None:
     folder = with_suppression(tmp_path / "C.mlmodelc", suppression_data())
     assert list(open_model(folder).listing()) == ["0: mlProgram", "1: nonMaximumSuppression"]
     assert "1: nonMaximumSuppression in a mlmodelc, specification 5" in invoked("info", folder)
@@ -183,7 +183,7 @@ def test_a_stage_that_is_no_program_is_named_by_its_kind(tmp_path: Path) -> None
         load(folder, 1)
 
 
-def test_a_stage_that_is_no_program_is_built_back(tmp_path: Path) -> None:
+def test_a_stage_that_is_not_a_program_is_built_back(tmp_path: Path) -> None:
     folder = with_suppression(tmp_path / "C.mlmodelc", suppression_data())
     told = build(open_model(folder), tmp_path / "New.mlpackage")
     assert all("the original has this" in each.message for each in told)

@@ -290,7 +290,7 @@ def saved_again(data: bytes, orders: str) -> bytes:
     return bytes(made)
 
 
-def test_public_analytics_are_those_of_another_save(tmp_path: Path) -> None:
+def test_public_analytics_belong_to_another_save(tmp_path: Path) -> None:
     stated, source = CORPUS / "pointers" / "streaming_encoder-160ms", CORPUS / ENCODERS["160ms"]
     if not (stated.exists() and source.exists()):
         pytest.skip(f"no pointers of 160ms in the corpus {CORPUS}")

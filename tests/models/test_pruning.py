@@ -88,7 +88,7 @@ def test_the_records_that_stay(
     assert len(manifest_paths(output)) == 2
 
 
-def test_what_needs_all_of_its_weights_is_written_as_before(tmp_path: Path) -> None:
+def test_a_model_that_needs_all_weights_is_written_as_before(tmp_path: Path) -> None:
     offsets = write_weights(tmp_path / WEIGHT, [numbers(1), numbers(2)])
     (told,) = build(text_model(cut(offsets, 0, 1), tmp_path), tmp_path / "A.mlpackage", prune_weights=True)
     assert told == f"all of the {64 + 2 * RECORD - 48:,} bytes of weights are used: none were removed"
@@ -101,7 +101,7 @@ def test_a_model_without_weight_files_reports_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "A.mlpackage" / DATA / "weights").exists()
 
 
-def test_a_file_that_nothing_refers_to_goes(original: Path, offsets: list[int], tmp_path: Path) -> None:
+def test_an_unused_file_is_removed(original: Path, offsets: list[int], tmp_path: Path) -> None:
     text = text_model(program_of(function_of({})), tmp_path)
     build(text, original, original=load(original))
     size = (original / DATA / WEIGHT).stat().st_size
@@ -137,7 +137,7 @@ def test_several_files_stay_several(tmp_path: Path) -> None:
     assert_coremltools_opens(tmp_path / "A.mlpackage")
 
 
-def test_a_file_whose_records_another_has_goes(tmp_path: Path) -> None:
+def test_a_file_with_duplicate_records_is_removed(tmp_path: Path) -> None:
     first = write_weights(tmp_path / "weights/a.bin", [numbers(1), numbers(2)])
     second = write_weights(tmp_path / "weights/b.bin", [numbers(2), numbers(1)])
     names = {"w0": ("weights/a.bin", first[0]), "w1": ("weights/a.bin", first[1]), "w2": ("weights/b.bin", second[0])}
@@ -206,7 +206,7 @@ def test_stage_of_another_kind_keeps_file_that_it_may_speak_of(tmp_path: Path, o
     assert open_model(source).models[0].spec == network
 
 
-def test_what_is_not_a_weight_file_stays(original: Path, tmp_path: Path, offsets: list[int]) -> None:
+def test_files_other_than_weight_files_stay(original: Path, tmp_path: Path, offsets: list[int]) -> None:
     for name, data in (("notes.txt", b"keep"), ("odd.bin", b"\2\0\0\0\2\0\0\0" + bytes(200)), ("empty.bin", b"")):
         (original / DATA / "weights" / name).write_bytes(data)
     (original / DATA / "weights" / "none.bin").write_bytes(b"\0\0\0\0\2\0\0\0" + bytes(56))
@@ -229,7 +229,7 @@ def test_weights_of_another_model_in_the_package_stay(original: Path, tmp_path: 
 # ---- odd values and files
 
 
-def test_values_wherever_they_are(tmp_path: Path, offsets: list[int]) -> None:
+def test_values_at_all_places(tmp_path: Path, offsets: list[int]) -> None:
     """Of the program, of functions, blocks and operations; in lists, in arguments, and in a block that no opset has."""
     made = miltext.parse(cut(offsets, 0))
     values = miltext.parse(cut(offsets, 1, 3, 4))
@@ -268,7 +268,7 @@ def test_one_record_under_two_shapes_and_two_names_of_a_file(tmp_path: Path, off
     assert os.listdir(tmp_path / "A.mlpackage" / DATA / "weights") == ["weight.bin"]
 
 
-def test_a_damaged_record_is_no_matter_if_nothing_refers_to_it(tmp_path: Path, offsets: list[int]) -> None:
+def test_an_unused_damaged_record_does_not_matter(tmp_path: Path, offsets: list[int]) -> None:
     data = bytearray((tmp_path / WEIGHT).read_bytes())
     data[:4] = b"\xff\xff\xff\xff"  # the count of records
     data[offsets[0] + 4] = 255  # the type of the first
@@ -401,7 +401,7 @@ def test_arrays_come_after_the_rest(original: Path, offsets: list[int], tmp_path
     assert_coremltools_opens(original)
 
 
-def test_all_goes_and_an_array_comes(original: Path, tmp_path: Path) -> None:
+def test_all_weights_are_replaced_by_an_array(original: Path, tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", numbers(9))
     text = program_of(function_of({})).replace(
         "        } ->",
@@ -468,7 +468,7 @@ def test_a_file_behind_a_link_is_left_alone(way: str, tmp_path: Path, offsets: l
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_the_file_of_a_replaced_model_goes_if_it_is_its_own(shared: bool, tmp_path: Path, offsets: list[int]) -> None:
+def test_a_replaced_models_own_file_is_removed(shared: bool, tmp_path: Path, offsets: list[int]) -> None:
     model = mlmodel(tmp_path, offsets)
     if shared:
         mlmodel(tmp_path, offsets, "B.mlmodel")
@@ -479,7 +479,7 @@ def test_the_file_of_a_replaced_model_goes_if_it_is_its_own(shared: bool, tmp_pa
 
 
 @pytest.mark.parametrize("name", ["../victim.bin", "notes.txt", "linked/w.bin"])
-def test_only_a_weight_file_of_its_own_folder_goes(name: str, tmp_path: Path, offsets: list[int]) -> None:
+def test_only_a_weight_file_of_its_own_folder_is_removed(name: str, tmp_path: Path, offsets: list[int]) -> None:
     """Whatever the replaced model names; the new one names nothing."""
     folder = tmp_path / "in"
     (folder / "weights").mkdir(parents=True)
@@ -510,7 +510,7 @@ def test_two_files_beside_a_model_that_another_model_has_too(tmp_path: Path) -> 
     assert records(tmp_path / "weights/a.bin") == [1, 2, 3]
 
 
-def test_a_package_pruned_into_a_file_keeps_what_it_has(original: Path, offsets: list[int], tmp_path: Path) -> None:
+def test_a_package_pruned_into_a_file_keeps_its_contents(original: Path, offsets: list[int], tmp_path: Path) -> None:
     before = {path: path.read_bytes() for path in original.rglob("*") if path.is_file()}
     (tmp_path / "out").mkdir()
     text = text_model(program_of(function_of({})), tmp_path / "text")

@@ -209,7 +209,7 @@ def test_a_mismatch_is_at_its_line(change: tuple[str, str], tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("said", "version"), [("", 9), ("specificationVersion = 9\n", 9), ("specificationVersion = 10\n", 10)]
 )
-def test_the_version_is_the_one_that_is_stated_or_the_least(said: str, version: int, tmp_path: Path) -> None:
+def test_the_version_is_as_stated_or_the_least_possible(said: str, version: int, tmp_path: Path) -> None:
     assert built(tmp_path, PROGRAM, said + FITTING).specification_version == version
 
 
@@ -416,7 +416,7 @@ def test_a_network_may_have_another_author(tmp_path: Path) -> None:
     assert made.metadata.author == "me"
 
 
-def test_a_description_inside_what_is_replaced_is_kept(tmp_path: Path) -> None:
+def test_a_description_inside_a_replaced_model_is_kept(tmp_path: Path) -> None:
     built(tmp_path, PROGRAM, FITTING)
     inside = write(tmp_path / "N.mlpackage" / "d.toml", FITTING.encode())
     source = open_model(tmp_path / "m.mil")

@@ -88,7 +88,7 @@ def test_the_shape_that_a_program_states() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 9) | st.none())))
-def test_what_is_spelled_is_read(pairs: list[tuple[int, int | None]]) -> None:
+def test_spelled_sizes_are_read(pairs: list[tuple[int, int | None]]) -> None:
     sizes = tuple(Size(least, None if more is None else least + more - 1 or 1) for least, more in pairs)
     assert read_sizes([f"x={spell_sizes(sizes)}"]) == {"x": sizes}
 

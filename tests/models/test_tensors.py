@@ -70,7 +70,7 @@ def check_alike(forms: list[Tensor], data: bytes, dtype: DType, count: int) -> N
 
 @pytest.mark.parametrize("dtype", NUMBERS, ids=lambda dtype: dtype.name)
 @pytest.mark.parametrize("count", [0, 1, 7, 8, 1023])
-def test_all_forms_of_a_tensor_are_alike(dtype: DType, count: int, tmp_path: Path) -> None:
+def test_all_forms_of_a_tensor_are_equal(dtype: DType, count: int, tmp_path: Path) -> None:
     data = _data(dtype, count)
     found = literal(written(dtype, data, (count,)))
     assert found is not None
@@ -83,7 +83,7 @@ def test_all_forms_of_a_tensor_are_alike(dtype: DType, count: int, tmp_path: Pat
 
 @pytest.mark.parametrize("dtype", [dtype for dtype in NUMBERS if not dtype.packed], ids=lambda dtype: dtype.name)
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_an_array_beside_a_text_is_alike(dtype: DType, order: Literal["C", "F"], tmp_path: Path) -> None:
+def test_an_array_beside_a_text_is_equal(dtype: DType, order: Literal["C", "F"], tmp_path: Path) -> None:
     data = _data(dtype, 35)
     found = literal(written(dtype, data, (5, 7)))
     assert found is not None
@@ -100,7 +100,7 @@ def test_an_array_beside_a_text_is_alike(dtype: DType, order: Literal["C", "F"],
 
 
 @pytest.mark.parametrize("name", ["fp32", "bf16", "int4", "uint3", "uint6"])
-def test_tensors_of_several_chunks_are_alike(name: str, tmp_path: Path) -> None:
+def test_tensors_of_several_chunks_are_equal(name: str, tmp_path: Path) -> None:
     dtype, count = BY_NAME[name], CHUNK + 5
     data = _data(dtype, count)
     found = literal(written(dtype, data, (count,)))
@@ -159,12 +159,12 @@ def check_program(program: Program, folder: Path | None, scratch: Path) -> int:
 @pytest.mark.parametrize(
     "path", corpus_files("apple/*.mil", "handwritten/*.mil", "bundles/*.ml*", "pairs/*/*.mil", "pipelines/*/*/*.mil")
 )
-def test_tensors_of_the_corpus_are_alike(path: Path, tmp_path: Path) -> None:
+def test_tensors_of_the_corpus_are_equal(path: Path, tmp_path: Path) -> None:
     model = miltext.load(path)
     check_program(model.program, model.model_path, tmp_path)
 
 
-def test_tensors_of_the_goldens_are_alike(tmp_path: Path) -> None:
+def test_tensors_of_the_goldens_are_equal(tmp_path: Path) -> None:
     seen = 0
     for path in sorted((ROOT / "tests" / "golden" / "print").rglob("*.mil")):
         with suppress(MiltextError):
@@ -174,6 +174,6 @@ def test_tensors_of_the_goldens_are_alike(tmp_path: Path) -> None:
 
 @dear
 @given(programs())
-def test_tensors_of_generated_programs_are_alike(program: Program) -> None:
+def test_tensors_of_generated_programs_are_equal(program: Program) -> None:
     with TemporaryDirectory() as folder:
         check_program(program, None, Path(folder))

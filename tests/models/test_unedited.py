@@ -68,7 +68,7 @@ def test_any_model(tmp_path_factory: pytest.TempPathFactory, spec: Spec) -> None
 
 
 @pytest.mark.parametrize("version", range(4, 11))
-def test_an_edit_raises_a_version_only_by_what_it_requests(version: int, tmp_path: Path) -> None:
+def test_an_edit_raises_a_version_only_as_requested(version: int, tmp_path: Path) -> None:
     inner = Spec(specificationVersion=6, mlProgram=miltext.parse(TEXT.replace("ios18", "ios15").replace("16", "32")))
     outer = pipeline(inner)
     outer.specificationVersion = version

@@ -73,7 +73,7 @@ AROUND = [way for way in WAYS if way[0] is None or (way[0].name != "description"
 DESCRIBED = [way for way in WAYS if way[0] is not None and way[0].name == "description"]
 
 
-def test_the_ways_reach_what_they_should() -> None:
+def test_the_ways_cover_the_schema() -> None:
     names = {*map(named, WAYS)}
     assert {"isUpdatable", "unknown", "description.metadata.userDefined", "pipeline.models.isUpdatable"} <= names
     assert "description.input.type.multiArrayType.shapeRange.sizeRanges.unknown" in names
@@ -107,7 +107,7 @@ def test_a_models_other_fields_are_kept_reported_or_refused(way: Steps, tmp_path
         assert name in result
 
 
-def test_a_description_is_kept_whatever_it_has(tmp_path: Path) -> None:
+def test_any_description_is_kept(tmp_path: Path) -> None:
     """Each field alone in the file, and then as many as there can be at once."""
     every = unary("x", "y")
     for way in DESCRIBED:
@@ -121,7 +121,7 @@ def test_a_description_is_kept_whatever_it_has(tmp_path: Path) -> None:
     assert outcome(every, tmp_path) == "kept"
 
 
-def test_what_stages_lose_is_reported_with_its_place() -> None:
+def test_losses_of_stages_are_reported_with_their_places() -> None:
     made = piped(unary("x", "a"), unary("a", "y"))
     made.pipeline.models[1].isUpdatable = True
     made.pipeline.models[1].MergeFromString(b"\xfa\x3f\x01\x00\xfa\x3f\x01\x00")
@@ -158,7 +158,7 @@ def turn_inputs(spec: Model) -> None:
 
 @pytest.mark.parametrize("change", [document, turn_inputs])
 @pytest.mark.parametrize("is_piped", [False, True], ids=["", "in a pipeline"])
-def test_what_the_compiler_leaves_out_is_refused_as_well(
+def test_parts_that_the_compiler_omits_are_refused_too(
     change: Callable[[Model], None], is_piped: bool, tmp_path: Path
 ) -> None:
     made = piped(unary("x", "a"), unary("a", "y")) if is_piped else unary("x", "y")
@@ -241,7 +241,7 @@ KINDS: dict[str, tuple[Model, str]] = {
 
 
 @pytest.mark.parametrize(("spec", "said"), KINDS.values(), ids=KINDS)
-def test_what_cannot_be_compiled_gives_a_reason(spec: Model, said: str, tmp_path: Path) -> None:
+def test_a_model_that_cannot_be_compiled_gives_a_reason(spec: Model, said: str, tmp_path: Path) -> None:
     source = in_package(spec, tmp_path)
     with pytest.raises(ModelError, match=said):
         miltext.build(source, tmp_path / "C.mlmodelc", check=False)
@@ -278,7 +278,7 @@ def test_another_kind_of_model_cannot_be_compiled(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["", "abc", "1\n2", '1"', "latest", "1.", ".1", "1..2", "-1", " 1", "\u0663"])
-def test_a_version_is_one_that_the_compiler_could_state(version: str, tmp_path: Path) -> None:
+def test_the_compiler_could_state_the_version(version: str, tmp_path: Path) -> None:
     source = in_package(unary("x", "y"), tmp_path)
     for versions in (Versions(component=version), Versions(compiler=version)):
         with pytest.raises(PrintError, match="MIL215"):

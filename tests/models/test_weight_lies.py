@@ -82,7 +82,7 @@ def test_metadata_that_the_file_ends_in(tmp_path: Path) -> None:
         (b"version https://git-lfs.github.com/spec/v1\n", "MIL303", "git lfs pull"),
     ],
 )
-def test_what_is_no_weight_file(tmp_path: Path, content: bytes, code: str, saying: str) -> None:
+def test_files_that_are_not_weight_files(tmp_path: Path, content: bytes, code: str, saying: str) -> None:
     path = tmp_path / "weight.bin"
     path.write_bytes(content)
     with refused(code, saying) as failure:

@@ -147,7 +147,7 @@ def test_a_device_is_refused() -> None:
         BlobFile("/dev/zero")
 
 
-def test_opening_what_is_no_file(model: Path) -> None:
+def test_opening_a_path_that_is_not_a_file(model: Path) -> None:
     for path in (model / "gone.bin", model):
         with pytest.raises(WeightsError) as failure:
             BlobFile(path)

@@ -51,7 +51,7 @@ Make = Callable[[Path, str], None]
 @pytest.mark.usefixtures("ways")
 @pytest.mark.parametrize("late", [a_file, a_folder])
 @pytest.mark.parametrize("make", [a_file, a_folder])
-def test_what_appears_meanwhile_is_not_replaced(make: Make, late: Make, tmp_path: Path) -> None:
+def test_a_file_that_appears_meanwhile_is_not_replaced(make: Make, late: Make, tmp_path: Path) -> None:
     target = tmp_path / "out"
     with pytest.raises(FileExistsError, match="it already exists") as failure, Staging(replace=False) as staging:  # noqa: PT012
         make(staging.place(target), "ours")
@@ -94,7 +94,7 @@ def racer(number: int, folder: Path, make: Make, gate: Any, won: Any) -> None:
 @pytest.mark.usefixtures("ways")
 @posix
 @pytest.mark.parametrize("make", [a_file, a_folder])
-def test_of_four_that_race_exactly_one_succeeds(make: Make, tmp_path: Path) -> None:
+def test_exactly_one_of_four_racing_writes_succeeds(make: Make, tmp_path: Path) -> None:
     fork = multiprocessing.get_context("fork")
     gate, won = fork.Barrier(4), fork.Array("i", 100)
     racers = [fork.Process(target=racer, args=(number, tmp_path, make, gate, won)) for number in range(4)]
@@ -110,7 +110,7 @@ def test_of_four_that_race_exactly_one_succeeds(make: Make, tmp_path: Path) -> N
 
 
 @pytest.mark.any_version
-def test_of_four_commands_that_race_exactly_one_succeeds(tmp_path: Path) -> None:
+def test_exactly_one_of_four_racing_commands_succeeds(tmp_path: Path) -> None:
     for name in ("out.mlpackage", "out.mlmodel"):
         words = [sys.executable, "-m", "miltext", "build", str(EXAMPLE), "-o", str(tmp_path / name)]
         racing = [subprocess.Popen(words, stderr=subprocess.PIPE) for _ in range(4)]
@@ -206,7 +206,7 @@ def test_ctrl_c_is_130(arguments: tuple[object, ...], tmp_path: Path) -> None:
 
 
 @posix
-def test_what_the_caller_ignores_is_ignored(tmp_path: Path) -> None:
+def test_findings_that_the_caller_ignores_are_ignored(tmp_path: Path) -> None:
     before = "signal.signal(signal.SIGHUP, signal.SIG_IGN)"
     script = STRUCK.format(
         module="files.writing",
@@ -223,7 +223,7 @@ def test_what_the_caller_ignores_is_ignored(tmp_path: Path) -> None:
 
 
 @posix
-def test_what_a_killed_build_left_is_removed_by_the_next(tmp_path: Path) -> None:
+def test_remains_of_a_killed_build_are_removed_by_the_next(tmp_path: Path) -> None:
     out = tmp_path / "out.mlpackage"
     script = "import os, signal\nfrom miltext.building import writing\nfrom miltext.__main__ import main\n"
     script += "writing.write_new = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\nmain()\n"
@@ -236,7 +236,7 @@ def test_what_a_killed_build_left_is_removed_by_the_next(tmp_path: Path) -> None
     assert [path.name for path in tmp_path.iterdir()] == ["other.mil"]
 
 
-def test_what_is_being_made_is_not_taken_for_a_model(tmp_path: Path) -> None:
+def test_an_unfinished_file_does_not_look_like_a_model(tmp_path: Path) -> None:
     with Staging(replace=False) as staging:
         for ending in ("mil", "mlmodel", "npy"):
             staging.place(tmp_path / f"out.{ending}").write_text("half")
@@ -245,7 +245,7 @@ def test_what_is_being_made_is_not_taken_for_a_model(tmp_path: Path) -> None:
 
 
 @posix
-def test_what_is_in_use_or_of_others_is_not_removed(tmp_path: Path) -> None:
+def test_files_in_use_or_of_other_users_are_not_removed(tmp_path: Path) -> None:
     for name in (".miltext-notours", ".miltext-0123456", "miltext-01234567", ".x.miltext-01234567"):
         (tmp_path / name).mkdir()
     (tmp_path / ".miltext-01234567").write_text("a file")

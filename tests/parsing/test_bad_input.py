@@ -39,7 +39,7 @@ def attribute(text: str) -> str:
 # ---- careless: tests/golden/errors, each text beside what is said of it
 
 
-def test_there_are_goldens() -> None:
+def test_goldens_exist() -> None:
     assert len(CASES) > 70
 
 

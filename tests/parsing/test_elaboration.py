@@ -153,7 +153,7 @@ LONG = [
 
 
 @pytest.mark.parametrize(("short", "long"), LONG, ids=lambda value: value if isinstance(value, str) else "")
-def test_what_a_text_means(short: str, long: list[str] | None) -> None:
+def test_the_meaning_of_a_text(short: str, long: list[str] | None) -> None:
     if long is None:  # an opset of its own is wrong in the long spelling, too
         assert told(program(short)) == told(program(short.replace("(x)", "(x = x)")))
         return
@@ -180,7 +180,7 @@ def test_a_fraction_that_nothing_decides_is_of_the_default_type(inputs: str, dty
     ]
 
 
-def test_the_inputs_of_blocks_take_the_types_of_what_they_mean() -> None:
+def test_the_inputs_of_blocks_have_the_types_of_their_values() -> None:
     heads = "y, n = while_loop((x, int32(1))) (_ a, b)", "(d, _ e)"
     loop = f"{heads[0]} {{ c = less(b, 3); }} -> (c) {heads[1]} {{ f = relu(d); g = add(e, 1); }} -> (f, g);"
     assert inferred(loop) == [
@@ -205,7 +205,7 @@ def test_attributes_that_an_operation_takes_have_their_types() -> None:
 
 
 @pytest.mark.parametrize(("count", "dtype"), [("0", "int32"), ("0.0", "fp16")])
-def test_what_a_loop_changes_has_types_of_its_own(count: str, dtype: str) -> None:
+def test_changed_loop_variables_have_their_own_types(count: str, dtype: str) -> None:
     """A whole number that is counted is int32, whatever goes round beside it."""
     loop = f"y, n = while_loop((x, {count})) (a, i) {{ c = less(i, 3); }} -> (c) (b, j) {{ e = add(j, 1); }} -> (b, e);"
     assert inferred(loop)[0] == f"{LIKE} y, {dtype} n = while_loop(loop_vars = (x, {dtype}({count})))"
@@ -348,7 +348,7 @@ def test_an_input_may_be_called_as_the_mark_of_drafts() -> None:
     assert format_text(text) == text
 
 
-def test_what_is_suggested_changes_words_that_were_written() -> None:
+def test_suggestions_change_only_written_words() -> None:
     text = program("y = relu(rellu(x));", "z2 = tanh(sigmod(x = x));")
     found = {each.suggestion: text[slice(*each.span)] for each in miltext.check(text) if each.suggestion and each.span}
     assert found == {"relu": "rellu", "sigmoid": "sigmod"}
@@ -376,7 +376,7 @@ def test_only_a_draft_may_be_short(line: str) -> None:
     assert refused.value.diagnostics[0].span is not None
 
 
-def test_what_breaks_off_loses_no_other() -> None:
+def test_a_broken_statement_loses_no_other() -> None:
     lines = ["a = relu(x);", "b = mul(relu(a), ;", "c = tanh(x);", "y = add(c, nobody);"]
     assert told(program(*lines)) == [("MIL010", ";"), ("MIL604", "nobody")]
     lines[1] = "b = mul(relu(a)"

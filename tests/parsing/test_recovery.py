@@ -155,7 +155,7 @@ def test_a_mistake_is_reported_once_and_the_rest_is_read(changes: list[tuple[str
     assert f"{wrong[: wrong.index('nobody')].count(chr(10)) + 1} MIL604" in told(wrong)
 
 
-def test_what_is_passed_over_is_not_reported_of_again() -> None:
+def test_skipped_parts_are_not_reported_again() -> None:
     """The next operation begins where it ends, and its own mistakes are told."""
     passed_over = "tensor<fp16, [1//, 8]> a = relu(x = x);"
     assert told(changed(('tensor<fp16, [2, 3]> a = relu(x = x)[name = string("a")];', passed_over))) == ["6 MIL010"]
@@ -173,7 +173,7 @@ def test_nothing_is_reported_to_come_after_a_missing_part() -> None:
     assert all("``" not in found.message for found in miltext.check(text))
 
 
-def test_of_two_functions_of_one_name_the_first_is_checked() -> None:
+def test_the_first_of_two_functions_of_one_name_is_checked() -> None:
     assert told(changed(("func other", "func main"), ("cos(x = a)", "cos(x = q)"))) == ["12 MIL604", "16 MIL103"]
     text = changed(
         ("func other<ios17>(tensor", "func main<ios18>(bool q, tensor"), ("e = cos(x = a)", "x = cos(x = a)")
@@ -193,7 +193,7 @@ DUPLICATES = {
 
 
 @pytest.mark.parametrize(("opsets", "kept", "word"), DUPLICATES.values(), ids=DUPLICATES)
-def test_of_two_blocks_of_one_opset_the_first_is_read(opsets: list[str], kept: list[str], word: str) -> None:
+def test_the_first_of_two_blocks_of_one_opset_is_read(opsets: list[str], kept: list[str], word: str) -> None:
     blocks = "".join(f"\n{BLOCK.replace('OPSET', each)}" for each in opsets)
     text = changed(("(y);\n    func", f"(y){blocks};\n    func"), ("cos(x = a)", "cos(x = nowhere)"))
     read = recover(text)
@@ -220,7 +220,7 @@ def test_blocks_beside_none_are_read() -> None:
     assert len(program.functions["main"].block_specializations) == 1
 
 
-def test_what_is_passed_over_stays_defined() -> None:
+def test_names_in_skipped_parts_stay_defined() -> None:
     text = changed(("a = relu(x = x)", "a = relu(x = "))
     read = recover(text)
     assert read.program is not None
@@ -253,13 +253,13 @@ def test_an_operation_that_breaks_off_anywhere_loses_no_other(whole: str, betwee
             assert {"a", "b1", "b2"} <= kept, text
 
 
-def test_nothing_is_left_of_what_is_no_program() -> None:
+def test_nothing_is_left_of_a_text_without_a_program() -> None:
     for text in ("", "func", "]]]]", "\0", "program(1.3", '"'):
         assert recover(text).program is None
         assert len(miltext.check(text, path="m.mil")) == 1
 
 
-def test_an_unfinished_program_is_checked_as_far_as_it_goes() -> None:
+def test_the_written_part_of_an_unfinished_program_is_checked() -> None:
     end = TEXT.index("        } -> (y);\n    func")
     assert told(TEXT[:end].replace("tanh(x = a)", "tanh(x = q)")) == ["8 MIL604", "14 MIL005"]
 
@@ -334,11 +334,11 @@ def test_any_damage_is_reported_with_the_parsers_error(random: Random, text: str
     ],
     ids=["misnamed", "misnamed further on", "a draft's phrase", "in a lost operation", "no brace of a draft"],
 )
-def test_what_damage_once_hid_is_reported(old: str, new: str) -> None:
+def test_findings_that_damage_once_hid_are_reported(old: str, new: str) -> None:
     assert_told(changed((old, new)))
 
 
-def test_what_is_found_is_one_token_of_the_output() -> None:
+def test_the_found_place_is_one_token_of_the_output() -> None:
     """And not all of the operation, nor its long spelling."""
     for written in ("w = relu(x = x)", 'w = const()[val = $blob("w.bin", 64)]'):
         [said] = [
@@ -362,7 +362,7 @@ def test_a_damaged_token_is_hardly_ever_reported_more_than_twice(path: Path) -> 
     assert sum(count > 2 for count in counts) <= 2, counts
 
 
-def test_a_mistake_is_judged_by_what_is_near_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mistake_is_judged_by_its_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of thousands of operations before it, only the last are looked at: time grows with the text, not its square."""
     seen: list[int] = []
 
@@ -385,7 +385,7 @@ def test_a_mistake_is_judged_by_what_is_near_it(monkeypatch: pytest.MonkeyPatch)
         "program(1.3)\n{\n    func main<ios18>() {\n        } - -> ()\n        $block<ios17> {\n        } -> ();\n}\n",
     ],
 )
-def test_what_is_put_in_is_not_reported(text: str) -> None:
+def test_inserted_parts_are_not_reported(text: str) -> None:
     """A bracket that recovery puts in is not missed at the end, and a block after a broken end is read."""
     assert [found.code for found in miltext.check(text)] == ["MIL010"]
 
@@ -465,7 +465,7 @@ def most_memory(text: str, *, keep: bool) -> float:
 
 
 @pytest.mark.any_version
-def test_the_trees_of_a_draft_are_not_there_at_once() -> None:
+def test_trees_of_a_draft_are_not_in_memory_at_once() -> None:
     text = short_draft(300)
     assert most_memory(text, keep=False) < 430
     assert most_memory(text, keep=False) < 0.85 * most_memory(text, keep=True)

@@ -34,7 +34,7 @@ def test_a_short_program_is_valid_and_laid_out(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", corpus_files("handwritten/*.mil"))
-def test_it_is_the_program_that_people_wrote(path: Path) -> None:
+def test_the_short_spelling_means_the_written_program(path: Path) -> None:
     short = miltext.parse(miltext.infer_draft((SHORT / path.name).read_text(encoding="utf-8")))
     assert normal(short) == normal(full(path))
     assert short.attributes == full(path).attributes

@@ -31,7 +31,7 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return made
 
 
-def test_the_output_is_that_of_the_page(names: dict[str, Any]) -> None:
+def test_the_output_equals_that_of_the_page(names: dict[str, Any]) -> None:
     """Apart from names that coremltools counts, versions, and the constants."""
     [shown] = re.findall(r"^```text\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     written, expected = (_without_counts(each) for each in (names["done"].to_text(), shown))
@@ -43,19 +43,19 @@ def _without_counts(text: str) -> list[str]:
     return re.sub(r'(?<=_)\d+(?="\))|(?<=[a-z] )\d+\.[\d.]+', "N", text).splitlines()
 
 
-def test_the_small_program_shows_the_fault_with_coremltools_alone(names: dict[str, Any]) -> None:
+def test_coremltools_alone_shows_the_fault_of_the_small_program(names: dict[str, Any]) -> None:
     """The pass took `floor_div` out."""
     types = [op.op_type for op in names["pymil"].functions["main"].operations]
     assert "mul" in types
     assert "floor_div" not in types
 
 
-def test_the_kinds_are_those_that_exist() -> None:
+def test_the_page_lists_the_existing_kinds() -> None:
     listed = set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE))
     assert listed == {faults.RAISED, faults.INVALID, faults.INTERFACE, faults.NUMBERS}
 
 
-def test_the_keys_are_those_of_the_object(names: dict[str, Any]) -> None:
+def test_the_page_lists_the_keys_of_the_object(names: dict[str, Any]) -> None:
     made = json.loads(json.dumps(names["done"].to_json()))
     for key in (*made, *made["reports"][0]):
         assert f"`{key}`" in PAGE

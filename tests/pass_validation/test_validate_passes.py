@@ -182,7 +182,7 @@ def test_a_program_without_operations(output: str) -> None:
     assert [each.kind for each in done.reports] == []
 
 
-def test_several_functions_are_told_apart() -> None:
+def test_several_functions_are_distinguished() -> None:
     second = FLOOR_DIV.partition("{\n")[2].rpartition("}")[0].replace("main", "second")
     text = CLEAN.replace("<ios17>", "<ios18>").rpartition("}")[0] + second.replace("<ios17>", "<ios18>") + "}\n"
     report = only(validate_passes(text))

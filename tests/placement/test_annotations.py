@@ -95,9 +95,7 @@ def test_an_editor_shows_the_backend_where_it_hovers() -> None:
     assert "Backend" not in hovered(plain, "relu")
 
 
-def test_a_page_of_a_dump_reads_it_once_for_its_phrases_and_once_for_its_messages(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_page_of_a_dump_reads_it_twice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     read: list[str] = []
     run = Parser.run
 
@@ -123,7 +121,7 @@ def test_a_dump_in_another_layout_gets_the_same_page(tmp_path: Path) -> None:
         assert command("print", path, *options).stdout == usual
 
 
-def test_an_editor_shows_the_answer_of_the_profile_of_the_project(tmp_path: Path) -> None:
+def test_an_editor_shows_the_answer_of_the_projects_profile(tmp_path: Path) -> None:
     pytest.importorskip("lsprotocol")
     from lsprotocol import types as lsp
 

@@ -133,7 +133,7 @@ def test_a_file_without_a_placement_is_refused_with_its_reason(text: str, code: 
 
 
 @pytest.mark.parametrize("verb", ["run", "compare", "build", "diff", "size"])
-def test_a_dump_is_no_model(verb: str, tmp_path: Path) -> None:
+def test_a_dump_is_not_a_model(verb: str, tmp_path: Path) -> None:
     dump = tmp_path / "analytics.mil"
     dump.write_text(PLACED, encoding="utf-8")
     further = {"run": ("--compute", "ane"), "compare": (dump, "--compute", "ane"), "diff": (dump,)}

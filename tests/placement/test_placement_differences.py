@@ -22,7 +22,7 @@ def difference(old: str, new: str) -> PlacementDifference:
 
 
 @needs_measurements
-def test_a_published_dump_differs_from_itself_in_nothing_and_from_a_changed_one_in_the_change() -> None:
+def test_a_published_dump_differs_only_from_a_changed_one() -> None:
     for name, text in published_dumps().items():
         assert not difference(text, text), name
         changed = text.replace('SelectedBackend = string("classic_cpu")', 'SelectedBackend = string("other")', 1)
@@ -35,7 +35,7 @@ def test_a_published_dump_differs_from_itself_in_nothing_and_from_a_changed_one_
         assert not found.removed, name
 
 
-def test_what_moved_has_its_boundary_and_its_cost() -> None:
+def test_a_moved_operation_has_its_boundary_and_its_cost() -> None:
     old = PLACED.replace('SelectedBackend = string("ane")', 'SelectedBackend = string("bnns")')
     found = difference(old, PLACED)
     (moved,) = found.moved
@@ -81,7 +81,7 @@ def test_a_renamed_function_is_paired() -> None:
     assert difference(PLACED, costs).costs_differ
 
 
-def test_functions_are_paired_by_name_then_contents_then_as_the_last_ones() -> None:
+def test_functions_are_paired_by_name_contents_or_exclusion() -> None:
     old = in_functions(("one", "b"), ("two", "c"), ("three", "d"))
     assert difference(old, in_functions(("three", "d"), ("uno", "b"), ("two", "c"))).renamed == {"one": "uno"}
     both = difference(old, in_functions(("drei", "d"), ("eins", "b"), ("two", "c")))
@@ -91,7 +91,7 @@ def test_functions_are_paired_by_name_then_contents_then_as_the_last_ones() -> N
     assert ([each.name for each in last.removed], [each.name for each in last.added]) == (["d"], ["other"])
 
 
-def test_functions_that_share_too_little_are_no_partners() -> None:
+def test_functions_that_share_too_little_are_not_partners() -> None:
     other = small_dump(f"z = relu(x = x_4D454D5F4F5054)[{ON_ALL}, {BNNS}]")
     found = difference(PLACED, other.replace("func main<", "func other<"))
     assert found.renamed == {}
@@ -102,7 +102,7 @@ def test_functions_that_share_too_little_are_no_partners() -> None:
     assert difference(two, in_functions(("three", "b"), ("four", "b"))).renamed == {"one": "four", "two": "three"}
 
 
-def test_other_reasons_and_times_are_differences_on_the_same_backend() -> None:
+def test_reasons_and_times_are_differences_on_one_backend() -> None:
     found = difference(PLACED, PLACED.replace("Unsupported MIL operation", "Another reason"))
     assert [(each.new.name, each.fields) for each in found.restated] == [("b", ["reasons"])]
     assert not found.moved
@@ -121,7 +121,7 @@ def test_operations_without_names_or_with_equal_ones_are_refused() -> None:
         assert refused.value.diagnostics[0].code == "MIL893"
 
 
-def test_the_command_says_what_moved(tmp_path: Path) -> None:
+def test_the_command_names_the_moved_operations(tmp_path: Path) -> None:
     old, new = tmp_path / "old.mil", tmp_path / "new.mil"
     new.write_text(PLACED, encoding="utf-8")
     old.write_text(PLACED.replace('string("ane")', 'string("bnns")'), encoding="utf-8")

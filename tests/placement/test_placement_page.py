@@ -12,7 +12,7 @@ from miltext.placement.rules import REFUSED, SUPPORTED, table
 PAGE = ROOT / "docs" / "placement.md"
 
 
-def test_the_page_shows_what_its_commands_write(tmp_path: Path) -> None:
+def test_the_page_shows_the_output_of_its_commands(tmp_path: Path) -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert follow(text, tmp_path) == text
 

@@ -52,7 +52,7 @@ def rows(found: Placement) -> list[tuple[object, ...]]:
     return [(each.function, each.type, each.name, each.backend, [*each.supported], each.cost) for each in found.own]
 
 
-def test_segments_and_sums_are_those_of_the_cost_model() -> None:
+def test_segments_and_sums_follow_the_cost_model() -> None:
     found = placement(PLACED)
     assert [(each.backend, each.first, each.last, each.time, each.start, each.switch) for each in found.segments()] == [
         ("bnns", "a", "b", 1.0, 0.0, 0.0),
@@ -76,7 +76,7 @@ def test_the_sum_is_unknown_without_an_estimate() -> None:
 
 
 @needs_measurements
-def test_the_cheapest_way_is_the_choice_in_83_of_the_84_published_dumps() -> None:
+def test_the_cheapest_way_is_chosen_in_83_of_84_dumps() -> None:
     wrong = []
     for name, text in published_dumps().items():
         found = placement(text, name)

@@ -57,7 +57,7 @@ def test_devices_are_recognised_as_they_are_printed(spelled: str, device: str | 
 def test_a_device_that_is_not_known_is_a_warning() -> None:
     said = command("placement", "-", input=b'[{"op": "conv", "name": "c", "preferred": "tpu"}]')
     assert said.returncode == 0
-    assert b"warning[MIL895]: `tpu` is no device that is known" in said.stderr
+    assert b"warning[MIL895]: `tpu` is an unknown device" in said.stderr
     known = command("placement", "-", input=b'[{"op": "conv", "name": "c", "preferred": "MLComputeDevice.cpu"}]')
     assert b"MIL895" not in known.stderr
 
@@ -101,7 +101,7 @@ def test_a_cost_that_is_none_is_refused_with_its_line(cost: str) -> None:
 
 
 def test_a_repeated_column_is_refused() -> None:
-    assert "the column `cost` is there twice" in refusal_of("operation\tcost\tdevice\tCost\nconv\t1\tcpu\t2\n")
+    assert "the column `cost` occurs twice" in refusal_of("operation\tcost\tdevice\tCost\nconv\t1\tcpu\t2\n")
 
 
 def test_rows_are_in_the_order_of_their_index() -> None:

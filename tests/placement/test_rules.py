@@ -45,7 +45,7 @@ RELU = "tensor<fp16, {0}> y = relu(x = x)"
 
 
 @needs_measurements
-def test_every_measured_operation_is_answered_right_in_apples_words() -> None:
+def test_all_measured_answers_are_right_in_apples_words() -> None:
     counts = Counter[str]()
     for folder in FOLDERS:
         texts = texts_of("cases", folder)
@@ -62,7 +62,7 @@ def test_every_measured_operation_is_answered_right_in_apples_words() -> None:
 
 
 @needs_measurements
-def test_the_rules_are_those_that_the_script_makes() -> None:
+def test_the_rules_equal_the_output_of_the_script() -> None:
     cases = [each for folder in FOLDERS for each in script.measured(folder)]
     assert script.text(script.rows(cases)) == FILE.read_text(encoding="utf-8")
 
@@ -111,7 +111,7 @@ def test_estimates_of_memory_are_apples_estimates() -> None:
 # ---- the table
 
 
-def test_each_row_has_its_chip_its_system_a_source_and_a_readable_condition() -> None:
+def test_each_row_is_complete_and_has_a_readable_condition() -> None:
     rows = table()
     assert profiles() == [PROFILE]
     for row in rows:
@@ -145,7 +145,7 @@ def test_relu_by_sizes_and_ranks(shape: str, expected: str) -> None:
     assert answer(RELU.format(shape), f"tensor<fp16, {shape}> x")[0] == expected
 
 
-def test_a_refused_size_is_told_as_apple_tells_it() -> None:
+def test_a_refused_size_is_reported_in_apples_words() -> None:
     shape = "[1, 3, 65537, 2]"
     assert answer(RELU.format(shape), f"tensor<fp16, {shape}> x")[1] == (
         "Tensor dimensions N1D1C3H65537W2 are not within supported range, "
@@ -354,7 +354,7 @@ def test_an_omitted_parameter_has_its_default() -> None:
     assert answer("fp16 y = softmax(x = x)", "fp16 x")[0] == UNKNOWN  # it has no axis
 
 
-def test_an_unknown_answer_says_what_was_not_measured() -> None:
+def test_an_unknown_answer_names_the_unmeasured_facts() -> None:
     assert answer(numbered(3, 3, 1, 3)) == (UNKNOWN, "dilations in 1 was measured, not 3")
     assert answer("tensor<fp16, [1, 4, 8, 8]> y = made_up(x = x)")[1].startswith("no operation of this type")
     biased = conv(3, 3, ', bias = tensor<fp16, [4]>(BLOBFILE(path = string("w.bin"), offset = uint64(4096)))')
@@ -372,7 +372,7 @@ def test_a_large_model_is_summed_up_on_one_screen() -> None:
     ]
 
 
-def test_int32_is_refused_wherever_it_is_computed() -> None:
+def test_computed_int32_is_refused_everywhere() -> None:
     for operation in ("add", "sub", "maximum"):
         text = f"tensor<int32, [2]> y = {operation}(x = x, y = x)"
         assert answer(text, "tensor<int32, [2]> x") == (REFUSED, "Unsupported tensor data type: int32")
@@ -381,7 +381,7 @@ def test_int32_is_refused_wherever_it_is_computed() -> None:
 # ---- predictions
 
 
-def test_a_prediction_has_a_choice_only_where_all_estimates_are_known() -> None:
+def test_a_choice_is_predicted_only_if_all_estimates_are_known() -> None:
     text = """program(1.3)
 {
     func main<ios18>(tensor<fp16, [1, 64, 128, 128]> x) {

@@ -234,7 +234,7 @@ def test_the_inputs_of_inner_blocks_keep_their_order() -> None:
 # ---- what is dropped, and what is refused
 
 
-def test_what_the_compiler_drops_is_stated_once() -> None:
+def test_parts_that_the_compiler_drops_are_stated_once() -> None:
     made = program()
     plain = compiled(made)[0]
     made.version = 2
@@ -304,7 +304,7 @@ def with_a_list_under_a_tensor(made: Program) -> None:
         with_a_list_under_a_tensor,
     ],
 )
-def test_what_apples_syntax_cannot_state(change: Any) -> None:
+def test_parts_that_apples_syntax_cannot_state(change: Any) -> None:
     made = program()
     assert as_coremlc(made)
     change(made)
@@ -326,7 +326,7 @@ def test_any_program_is_stated_in_apples_own_syntax_or_refused(made: Program) ->
 
 
 @pytest.mark.parametrize("style", [{"dialect": "1.0"}, {"floats": "decimal"}, {"elide": 0}])
-def test_there_is_no_choice_of_style(style: dict[str, Any]) -> None:
+def test_the_style_cannot_be_chosen(style: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="the compiler decides"):
         miltext.to_text(program(), as_coremlc=True, **style)
 
@@ -406,7 +406,7 @@ PROVEN = {
 
 
 @pytest.mark.parametrize("lines", PROVEN.values(), ids=list(PROVEN))
-def test_what_coremltools_finds_in_compiled_texts_is_proven(lines: str) -> None:
+def test_forms_in_known_compiled_texts_are_proven(lines: str) -> None:
     head = "program(1.3)\n{\n    func main<ios18>(tensor<fp16, [1, 32]> x) {\n"
     text = f"{head}{lines}        }} -> (w);\n}}\n"
     assert strict_findings(text) == []
@@ -431,7 +431,7 @@ UNPROVEN = {
 
 
 @pytest.mark.parametrize(("text", "kind"), UNPROVEN.values(), ids=UNPROVEN)
-def test_what_is_in_no_compiled_text_has_its_kind(text: str, kind: str) -> None:
+def test_forms_in_no_compiled_text_have_their_kinds(text: str, kind: str) -> None:
     (finding,) = strict_findings(text)
     assert (finding.code, finding.severity) == ("MIL204", "warning")
     assert f" is unproven, {kind}: it does not occur" in finding.message

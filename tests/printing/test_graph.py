@@ -205,11 +205,11 @@ def test_many_inputs_and_outputs_are_in_one_scope() -> None:
     ],
     ids=["no function", "nothing", "no operation", "a value that is not there", "an unused constant"],
 )
-def test_what_is_odd_has_a_graph(text: str, expected: list[Any]) -> None:
+def test_odd_programs_have_a_graph(text: str, expected: list[Any]) -> None:
     assert tree(text) == expected
 
 
-def test_constants_come_before_what_first_uses_them() -> None:
+def test_constants_come_before_their_first_use() -> None:
     text = function(
         "fp16 unused = const()[val = fp16(0x1p+0)];",
         "fp16 w = const()[val = fp16(0x1p+0)];",

@@ -98,7 +98,7 @@ def test_odd_calls(spelled: str, expected: Call) -> None:
 
 
 @pytest.mark.parametrize("name", ["y", '$"<b>"', '$"層 \\" 1"'])
-def test_a_name_is_told_from_another(name: str) -> None:
+def test_names_are_distinguished(name: str) -> None:
     own = name.removeprefix("$").strip('"')
     for given, expected in ((own, f"={name}"), ("other", '"other"')):
         line = f'fp16 {name} = custom(x = x)[name = string("{given}")];'

@@ -83,7 +83,7 @@ def test_words_are_found_in_types_names_and_scopes(words: str, part: str, expect
         assert shown.inner_text(".g-told") == f"{len(expected)} of {len(expected)}"
 
 
-def test_what_is_found_is_marked_and_the_rest_steps_back(show: Show) -> None:
+def test_matches_are_marked_and_other_nodes_are_dimmed(show: Show) -> None:
     shown = show(layered(12))
     assert said(shown, "g-hit") + said(shown, "g-dim") == []
     assert search(shown, "mul") == "1 of 48"

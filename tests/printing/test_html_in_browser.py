@@ -74,7 +74,7 @@ def test_values_blocks_and_the_search(show: Show) -> None:
     assert shown.locator("main details[open]").count() == 3
 
 
-def test_what_folds_is_named_for_blocks_that_are_folded_by_hand(show: Show) -> None:
+def test_the_fold_button_follows_blocks_folded_by_hand(show: Show) -> None:
     shown = show(TEXT)
     for is_open, says in ((False, "Unfold all"), (True, "Fold all")):
         shown.evaluate(
@@ -129,7 +129,7 @@ def test_the_graph_folds_and_leads_to_the_text_and_back(show: Show) -> None:
     assert sorted(titles(shown)) == ["function main", "model_layers", "relu", "var_47", "x"]
 
 
-def test_what_a_search_unfolded_is_folded_by_the_next(show: Show) -> None:
+def test_blocks_unfolded_by_a_search_are_folded_by_the_next(show: Show) -> None:
     shown = show(layered(12))
     shown.keyboard.press("g")
     before = titles(shown)
@@ -204,7 +204,7 @@ def holds(one: dict[str, Any], other: dict[str, Any]) -> bool:
     return bool(one["open"] and wide and one["top"] < other["top"] and other["bottom"] < one["bottom"])
 
 
-def test_boxes_hold_what_is_in_them_and_nothing_overlaps(stage: Page) -> None:
+def test_boxes_surround_their_contents_and_nothing_overlaps(stage: Page) -> None:
     for text in (LOOP, layered(4), TEXT):
         put(stage, text)
         stage.click("button:text-is('Unfold')")

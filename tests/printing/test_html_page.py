@@ -111,7 +111,7 @@ def test_a_name_in_a_nested_operation_is_the_value_it_means() -> None:
 
 
 @pytest.mark.parametrize("operation", ["fp16 x = relu(x = x);", 'fp16 x = custom(x = (x))[name = string("x")];'])
-def test_what_an_operation_takes_was_defined_before_it(operation: str) -> None:
+def test_arguments_are_defined_before_their_operation(operation: str) -> None:
     reader = TextReader(f"program(1.3)\n{{\nfunc main<ios18>(fp16 x) {{\n{operation}\n}} -> (x);\n}}\n")
     assert [(each.line, each.uses) for each in reader.definitions] == [(3, [4]), (4, [5])]
 

@@ -64,7 +64,7 @@ def rows(shown: Page, section: str) -> dict[str, str]:
     }
 
 
-def test_a_click_shows_an_operation_its_values_and_the_way_to_them(show: Show) -> None:
+def test_a_click_shows_an_operation_and_its_values(show: Show) -> None:
     shown = show(LOOP)
     shown.keyboard.press("g")
     node(shown, "less").click()
@@ -224,7 +224,7 @@ def test_markup_in_names_is_text(show: Show) -> None:
 
 
 @pytest.mark.parametrize("width", [900, 1280, 1600])
-def test_it_leaves_room_for_the_graph(width: int, show: Show) -> None:
+def test_the_inspector_leaves_room_for_the_graph(width: int, show: Show) -> None:
     wide = ", ".join(f"tensor<fp16, [2]> x{at}" for at in range(8))
     lines = [f"tensor<fp16, [2]> y{at} = relu(x = x{at});" for at in range(8)]
     shown = show(function(*lines, inputs=wide, outputs=", ".join(f"y{at}" for at in range(8))), "#y7", width=width)

@@ -129,7 +129,7 @@ def test_an_operation_that_is_not_plain_is_parsed_alone(odd: str, place: int) ->
     assert lines[place] == program.functions["f"].block_specializations["CoreML8"].operations[place]
 
 
-def test_what_is_left_of_a_program_has_no_operations() -> None:
+def test_the_rest_of_a_program_has_no_operations() -> None:
     program = program_of(" ".join([PLAIN, *ODD]))
     operations = Operations(Printer())
     left = Program.FromString(operations.take_out(program.SerializeToString(deterministic=True)))

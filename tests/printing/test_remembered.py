@@ -44,7 +44,7 @@ def test_two_programs_are_printed_at_once() -> None:
     assert ["".join(part) for part in zip(*together, strict=True)] == expected
 
 
-def test_what_strict_refuses_is_refused_again() -> None:
+def test_a_text_refused_by_strict_is_refused_again() -> None:
     text = 'program(1.3) { func main<ios18>(fp32 x) { fp32 $"y z" = relu(x = x); } -> ($"y z"); }'
     program = miltext.parse(text)
     for _ in range(2):

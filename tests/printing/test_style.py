@@ -41,7 +41,7 @@ STRINGS = ["US$", "$", "$nan", "$0x1", "]$[", "$(x)", '\\"$\\"', "$elided", "ab"
 
 @pytest.mark.parametrize("many", [0, 1, 2])
 @pytest.mark.parametrize("string", STRINGS)
-def test_dollars_in_strings_are_no_spelling_of_ours(string: str, many: int) -> None:
+def test_dollars_in_strings_are_not_spelling_of_ours(string: str, many: int) -> None:
     written, shape = f'"{string}"', ""
     for size in [2] * many:
         written, shape = f"[{', '.join([written] * size)}]", f"{shape}{', ' if shape else ''}{size}"

@@ -47,7 +47,7 @@ def shrunk(count: int, passes: Passes, width: int = 1) -> tuple[list[int], int]:
         ({1, 500, 998}, 100),
     ],
 )
-def test_what_is_needed_of_a_thousand_is_found_in_few_questions(needed: set[int], most: int, width: int) -> None:
+def test_needed_items_of_a_thousand_are_found_in_few_tests(needed: set[int], most: int, width: int) -> None:
     found, questions = shrunk(1000, needed.issubset, width)
     assert found == sorted(needed)
     assert questions <= most
@@ -58,7 +58,7 @@ def test_one_at_a_time_takes_fewest(needed: set[int], most: int) -> None:
     assert shrunk(1000, needed.issubset)[1] <= most
 
 
-def test_nothing_is_asked_of_nothing() -> None:
+def test_an_empty_list_needs_no_test() -> None:
     assert shrunk(0, lambda _: True) == ([], 0)
 
 
@@ -66,20 +66,20 @@ def test_nothing_is_left_of_an_unneeded_part() -> None:
     assert shrunk(1000, lambda _: True) == ([], 1)
 
 
-def test_all_is_left_of_what_is_needed_whole() -> None:
+def test_all_is_left_if_all_is_needed() -> None:
     found, questions = shrunk(100, lambda part: len(part) == 100)
     assert found == list(range(100))
     assert questions <= 320
 
 
-def test_a_test_that_fails_on_more_still_gets_what_cannot_shrink() -> None:
+def test_a_test_that_fails_on_more_still_reaches_the_minimum() -> None:
     """It passes on the whole, and on parts without 3, 4 and 5 together; else never with 4 in them."""
     found, _ = shrunk(50, lambda part: 20 in part and (4 not in part or len(part) == 50))
     assert found == [20]
 
 
 @given(st.sets(st.integers(0, 40)), st.integers(1, 5))
-def test_the_least_part_is_found_wherever_it_is(needed: set[int], width: int) -> None:
+def test_the_least_part_is_found_anywhere(needed: set[int], width: int) -> None:
     assert shrunk(41, needed.issubset, width)[0] == sorted(needed)
 
 
@@ -88,7 +88,7 @@ def like(part: frozenset[int]) -> bool:
 
 
 @given(st.functions(like=like, returns=st.booleans(), pure=True), st.integers(1, 3))
-def test_no_single_item_can_go_whatever_a_test_states(said: Callable[[frozenset[int]], bool], width: int) -> None:
+def test_no_single_item_can_be_removed_for_any_test(said: Callable[[frozenset[int]], bool], width: int) -> None:
     whole = set(range(8))
     asked = Asked(lambda part: part == whole or said(frozenset(part)))
     found = shrink(sorted(whole), asked, width)

@@ -48,7 +48,7 @@ STATE = "r = read_state(s); l = less(r, 12.0); m = squeeze(l, axes = [0]);"
         ("w = read_state(s);", "a, b, t", STATE, [""]),
     ],
 )
-def test_what_the_condition_reads_moves_or_not(body: str, results: str, condition: str, found: list[str]) -> None:
+def test_variables_of_the_condition_move_or_not(body: str, results: str, condition: str, found: list[str]) -> None:
     assert sorted(each.variable for each in standing(loop(body, results, condition))) == found
 
 

@@ -69,7 +69,7 @@ CHAIN = "a = relu(x);\nb = tanh(a);\nc = exp(b);\nd = add(c, a);"
         ("abcd", ["x"], ["d"]),
     ],
 )
-def test_what_is_taken_comes_in_and_what_is_made_goes_out(names: str, inputs: list[str], outputs: list[str]) -> None:
+def test_used_values_move_in_and_made_values_move_out(names: str, inputs: list[str], outputs: list[str]) -> None:
     found = chosen(program(CHAIN, "d"), names)
     assert given(found) == (inputs, outputs)
     assert made(found) == [*names]
@@ -80,18 +80,18 @@ def test_nothing_is_left_of_nothing() -> None:
     assert chosen(program(CHAIN, "d"), "") is None
 
 
-def test_what_cannot_come_in_stays_with_what_makes_it() -> None:
+def test_a_value_that_cannot_be_an_input_keeps_its_maker() -> None:
     found = chosen(program("m = greater(x, 0.5);\nk = logical_not(m);\ny = select(k, x, x);", "y"), "y")
     assert made(found) == ["m", "k", "y"]
 
 
-def test_what_cannot_go_out_and_has_no_user_is_left_out() -> None:
+def test_an_unused_value_that_cannot_be_an_output_is_left_out() -> None:
     lines = program("a = relu(x);\nm = greater(a, 0.5);\ny = select(m, a, x);", "y")
     assert made(chosen(lines, "am")) == ["a"]
     assert chosen(lines, "m") is None
 
 
-def test_what_had_no_user_may_stay_unused() -> None:
+def test_a_value_without_users_may_stay_unused() -> None:
     """A pass may fail at an operation whose values nothing uses, and which cannot be outputs."""
     lines = program("a = relu(x);\nm = greater(a, 0.5);\np, q = split(m, split_sizes = [1, 1], axis = 0);", "a")
     graph = UnitGraph(lines)
@@ -102,7 +102,7 @@ def test_what_had_no_user_may_stay_unused() -> None:
     assert chosen(lines, "pq") is None, "nothing can be an output"
 
 
-def test_what_is_needed_to_compile_stays() -> None:
+def test_constants_needed_at_compile_time_stay() -> None:
     """Nothing else gives the sizes of a pad, which has to be known."""
     lines = program("s = shape(x);\nr = reshape(x, s);\ny = relu(r);", "y")
     assert made(chosen(lines, "ry"))[-2:] == ["r", "y"]
@@ -293,7 +293,7 @@ FLEXIBLE = """program(1.3) {
 }"""
 
 
-def test_what_the_compiler_notes_of_a_merged_input_follows_it() -> None:
+def test_notes_of_the_compiler_follow_a_merged_input() -> None:
     flexible = parse(FLEXIBLE)
     merged = merge(flexible, twins(flexible))
     assert given(merged)[0] == ["x"]

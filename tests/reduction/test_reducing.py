@@ -126,7 +126,7 @@ def test_a_test_gets_paths_and_models_that_know_their_weights() -> None:
     assert not any(path.exists() for path in seen)
 
 
-def test_what_has_a_new_error_is_not_tested() -> None:
+def test_a_candidate_with_a_new_error_is_not_tested() -> None:
     """The error of the original may stay."""
     lines = "a = relu(x);\ny = add(a, x);"
     odd = program(lines)
@@ -162,7 +162,7 @@ def test_a_test_that_fails_on_the_model_is_reported() -> None:
     assert failure.value.diagnostics[0].code == "MIL486"
 
 
-def test_what_a_test_raises_is_raised() -> None:
+def test_an_exception_of_a_test_is_raised() -> None:
     def test(candidate: Candidate) -> bool:
         if len(types(candidate.program)) < 4:
             raise KeyboardInterrupt
@@ -196,7 +196,7 @@ def saved(found: Reduction, path: Path) -> miltext.Model:
     return load(path)
 
 
-def test_what_description_states_of_an_input_that_is_kept_stays(tmp_path: Path) -> None:
+def test_the_description_of_a_kept_input_stays(tmp_path: Path) -> None:
     def test(candidate: Candidate) -> bool:
         return "image" in {each.name for each in candidate.program.functions["main"].inputs}
 
@@ -210,7 +210,7 @@ def test_what_description_states_of_an_input_that_is_kept_stays(tmp_path: Path) 
     assert not made.description.HasField("metadata")
 
 
-def test_what_gives_labels_stays_with_its_own(tmp_path: Path) -> None:
+def test_a_classifier_keeps_its_predicted_feature(tmp_path: Path) -> None:
     made = saved(reduce(EXAMPLE, has("classify")), tmp_path / "Small.mlpackage")
     assert made.description is not None
     assert made.description.predictedFeatureName == "classLabel"
@@ -276,7 +276,7 @@ def test_sizes_that_a_model_does_not_state_can_be_given(tmp_path: Path) -> None:
             reduce(open_text, lambda candidate: candidate.path.exists(), kind="mlpackage", ranges=ranges)
 
 
-def test_sizes_of_an_input_that_stays_are_those_given(tmp_path: Path) -> None:
+def test_a_remaining_input_has_the_given_sizes(tmp_path: Path) -> None:
     open_text = program(inputs="tensor<fp32, [?, 3]> x")
     made = saved(reduce(open_text, has("relu"), ranges={"x": "2..64,3"}), tmp_path / "Small.mlpackage")
     assert made.description is not None
@@ -324,7 +324,7 @@ def originals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         ("compiled", "mlmodelc", appended),
     ],
 )
-def test_what_a_test_does_to_its_candidate_reaches_nothing_else(
+def test_a_test_that_edits_its_candidate_changes_nothing_else(
     original: str, kind: str, damage: Callable[[Path], None], originals: dict[str, Path]
 ) -> None:
     """The weights of the model, and of the candidates after it, are what they were."""

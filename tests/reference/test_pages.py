@@ -66,7 +66,7 @@ def test_the_outline_has_versions_outputs_blocks_and_removals() -> None:
     assert outline(known("crop_resize", "ios16")) == "since ios15; this version since ios16"
 
 
-def test_facts_report_what_the_table_states_of_a_parameter() -> None:
+def test_facts_report_the_table_row_of_a_parameter() -> None:
     assert facts_of(known("conv"), "strides") == [
         "optional", "a compile-time constant", "shape `[#d]`", "at least `1`",
     ]  # fmt: skip
@@ -149,7 +149,7 @@ def test_a_list_fits_and_names_each_operation_once() -> None:
     assert list(listing([])) == []
 
 
-def test_what_is_out_is_marked() -> None:
+def test_headings_are_marked() -> None:
     assert next(iter(page(entries()["conv"], mark=lambda word: f"<{word}>"))) == "<conv>"
     assert list(listing([entries()["conv"]], mark=lambda word: f"<{word}>"))[:2] == [
         "<convolution>",

@@ -95,13 +95,13 @@ UNKNOWN = {
 
 
 @pytest.mark.parametrize("words", UNKNOWN, ids=" ".join)
-def test_what_is_not_found_ends_with_a_way_out(words: tuple[str, ...]) -> None:
+def test_an_unsuccessful_search_ends_with_a_way_out(words: tuple[str, ...]) -> None:
     with pytest.raises(UnknownWord) as refused:
         find(words)
     assert str(refused.value) == UNKNOWN[words]
 
 
-def test_an_unknown_opset_or_family_ends_with_those_there_are() -> None:
+def test_an_unknown_opset_or_family_lists_the_known_ones() -> None:
     with pytest.raises(UnknownWord, match=r"^the opset `macos` is not known; there are `ios15`, .* and `ios19`$"):
         find([], "macos")
     with pytest.raises(UnknownWord, match=r"^the family `poling` is not known; did you mean `pooling`\?$"):
@@ -145,7 +145,7 @@ def test_the_public_function_finds_the_same() -> None:
 
 
 @pytest.mark.parametrize("opset", [opset.text for opset in OPSETS])
-def test_a_record_holds_what_the_table_states(opset: str) -> None:
+def test_a_record_has_the_facts_of_the_table(opset: str) -> None:
     for record in miltext.operations(opset=opset):
         known = signature(record["name"], opset)
         assert known is not None

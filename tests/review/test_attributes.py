@@ -84,7 +84,7 @@ def test_each_line_of_this_repository_has_a_file() -> None:
     assert [each for each in patterns if "/" in each and not [*ROOT.glob(each)]] == []
 
 
-def test_texts_of_this_repository_have_one_language_and_one_line_end(tmp_path: Path) -> None:
+def test_texts_of_the_repository_have_attributes(tmp_path: Path) -> None:
     repository_with(tmp_path, (ROOT / ".gitattributes").read_text(encoding="utf-8"))
     paths = ["m.mil", "tests/golden/print/a b.mil"]
     for name, value in (("linguist-language", "Rust"), ("linguist-detectable", "unset"), ("eol", "lf")):
@@ -108,7 +108,7 @@ ON_GITHUB = {
 """The line end, the language and whether a file is folded, by the lines on the page for editors."""
 
 
-def test_the_lines_on_the_page_do_what_the_page_says(tmp_path: Path) -> None:
+def test_the_lines_on_the_page_have_the_stated_effects(tmp_path: Path) -> None:
     page = (ROOT / "editors" / "README.md").read_text(encoding="utf-8").partition("\n## GitHub\n")[2]
     block = re.search(r"\n\n((?:    .*\n)+)\n", page)
     assert block

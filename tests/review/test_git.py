@@ -221,7 +221,7 @@ def described(path: Path) -> str:
     return "".join(file_text(path))
 
 
-def test_a_model_is_its_program_with_what_is_around_it() -> None:
+def test_a_model_is_its_program_with_its_other_parts() -> None:
     path = EXAMPLE / "Data" / "com.apple.CoreML" / "model.mlmodel"
     model = miltext.load(path)
     text = "".join(file_text(path, ModelForm(build_info=True)))
@@ -229,7 +229,7 @@ def test_a_model_is_its_program_with_what_is_around_it() -> None:
     assert miltext.parse(text) == model.program
 
 
-def test_what_each_export_states_anew_is_not_shown() -> None:
+def test_facts_that_change_with_each_export_are_not_shown() -> None:
     path = EXAMPLE / "Data" / "com.apple.CoreML" / "model.mlmodel"
     text = described(path)
     whole = "".join(file_text(path, ModelForm(build_info=True)))
@@ -242,7 +242,7 @@ def test_what_each_export_states_anew_is_not_shown() -> None:
     assert "0x" not in text  # numbers are decimals
 
 
-def test_where_a_file_is_changes_nothing(tmp_path: Path) -> None:
+def test_the_place_of_a_file_changes_nothing(tmp_path: Path) -> None:
     path = EXAMPLE / "Data" / "com.apple.CoreML" / "model.mlmodel"
     alone = tmp_path / "AbC_model.mlmodel"
     alone.write_bytes(path.read_bytes())
@@ -269,7 +269,7 @@ def test_a_model_of_another_kind_and_a_pipeline_are_shown(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "data", [b"", b"version https://git-lfs.github.com/spec/v1\n", b"\0\1" * 99, b"program(1.3) {"]
 )
-def test_whatever_a_file_holds_there_is_a_text(name: str, data: bytes, tmp_path: Path) -> None:
+def test_any_file_has_a_text(name: str, data: bytes, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_bytes(data)
     assert "sha256:" in described(path)

@@ -73,7 +73,7 @@ def test_texts_are_merged_where_commits_are_picked(merging: Merging) -> None:
     assert merging.text.read_text() == BOTH
 
 
-def test_a_stash_is_applied_to_another_text(merging: Merging) -> None:
+def test_a_stash_is_applied_to_a_changed_text(merging: Merging) -> None:
     merging.branches(OURS, THEIRS)
     merging.text.write_text(OURS.replace("exp", "square"))
     merging.git("stash", "-q")
@@ -220,7 +220,7 @@ def test_a_package_is_merged_with_its_weights(merging: Merging, command: tuple[s
     assert merging.git("status", "--short") == ""
 
 
-def test_commits_of_before_do_not_mean_those_that_are_merged(merging: Merging) -> None:
+def test_earlier_commits_are_not_merged_ones(merging: Merging) -> None:
     """Branches that are gone, but in the reflog, changed a part of the package alike, and another part not so."""
     for name in ("theirs", "ours"):
         merging.git("checkout", "-q", "-B", name, "main")

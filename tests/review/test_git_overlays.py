@@ -48,7 +48,7 @@ def author(repository: Repository, name: str) -> Callable[[], object]:
     return lambda: write(repository, METADATA, {**METADATA_TABLE, "MLModelAuthorKey": name})
 
 
-def test_another_order_of_keys_is_no_change(repository: Repository) -> None:
+def test_another_order_of_keys_is_not_a_change(repository: Repository) -> None:
     write(repository, METADATA, dict(reversed(METADATA_TABLE.items())))
     assert repository.git("diff").count("\n@@") == 0
     author(repository, "É Other")()

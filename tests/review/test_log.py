@@ -431,7 +431,7 @@ def test_a_subject_of_any_letters(repository: Path) -> None:
 # ---- nothing to list
 
 
-def test_what_has_no_history(repository: Path, tmp_path: Path) -> None:
+def test_paths_without_history(repository: Path, tmp_path: Path) -> None:
     assert "error[MIL845]: `HEAD` is not a revision" in refused(repository, "m.mil")
     write_text(repository / "m.mil", ALONE)
     commit(repository, "one")
@@ -456,7 +456,7 @@ def test_a_folder_without_a_model(repository: Path) -> None:
 # ---- one commit after another
 
 
-def test_a_commit_is_read_when_it_is_asked_for(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_is_read_on_demand(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for tag in ("one", "two", "three", "four"):
         write_text(repository / "m.mil", ALONE.replace("1, 2", f"{len(tag)}, {ord(tag[0])}"))
         commit(repository, tag)

@@ -82,7 +82,7 @@ def test_the_hook_and_the_verb_pass_over_the_same_sidecars() -> None:
     assert len(found) == 18
 
 
-def test_fmt_lays_out_what_is_committed(repository: Path) -> None:
+def test_fmt_formats_the_committed_texts(repository: Path) -> None:
     assert run(repository, "miltext-fmt")[0] == 0
     (repository / "bad.mil").write_text(GOOD.replace("    ", " "))
     status, shown = run(repository, "miltext-fmt")

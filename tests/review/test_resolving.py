@@ -90,7 +90,7 @@ def test_the_recipe_of_git_alone_mixed_both_sides(checkout: Checkout) -> None:
 
 
 @pytest.mark.any_version
-def test_what_is_resolved_is_named_as_one_is(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_resolved_packages_are_named_like_one(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     checkout.merge([tanh], [sigmoid])
     (checkout.folder / "a folder").mkdir()
     inner = Checkout(checkout.folder / "a folder", identity=True)
@@ -290,7 +290,7 @@ def test_manifests_are_merged_item_by_item(base: bytes, ours: bytes, theirs: byt
 
 @pytest.mark.any_version
 @lfs
-def test_what_git_lfs_keeps_is_merged_and_kept_there(lfs_checkout: Checkout) -> None:
+def test_files_in_git_lfs_are_merged_and_kept_there(lfs_checkout: Checkout) -> None:
     shown = lfs_checkout.merge([tanh, SECOND], [biased, FIRST])
     assert lfs_checkout.unmerged == "", shown
     require_sound(lfs_checkout.package)
@@ -390,7 +390,7 @@ def test_packages_are_merged_and_shown_in_folders_of_any_name(name: str, checkou
 
 
 @pytest.mark.any_version
-def test_packages_are_merged_where_there_is_no_working_tree(checkout: Checkout, tmp_path: Path) -> None:
+def test_packages_are_merged_without_a_working_tree(checkout: Checkout, tmp_path: Path) -> None:
     """As servers do, to see whether a pull request can be merged."""
     checkout.merge([tanh, FIRST], [biased, SECOND])
     wanted = checkout.git("rev-parse", "HEAD^{tree}")

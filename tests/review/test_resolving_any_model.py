@@ -172,7 +172,7 @@ def resolved_whole(name: str, side: str, checkout: Checkout) -> None:
 
 @pytest.mark.any_version
 @pytest.mark.parametrize(("first", "second"), [(1, 2), (2, 1)])
-def test_each_model_is_what_the_text_states_below_its_line(first: int, second: int, any_checkout: Checkout) -> None:
+def test_each_model_follows_the_text_below_its_line(first: int, second: int, any_checkout: Checkout) -> None:
     of_base(any_checkout, pipeline(*NAMES))
     ours = [operation(0, "cos"), operation(1, "cos"), retrained(0, 1)]
     theirs = [operation(0, "sin"), operation(1, "sin"), retrained(1, 1)]

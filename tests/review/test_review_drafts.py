@@ -165,7 +165,7 @@ def test_git_shows_drafts(repository: Repository) -> None:
 
 
 @needs_git
-def test_setup_decides_anew_how_programs_are_shown(repository: Repository) -> None:
+def test_a_second_setup_changes_how_programs_are_shown(repository: Repository) -> None:
     repository.edit()
     repository.commit()
     for options, found in (["--draft"], []), ([], ["-relu", "+tanh"]), (["--draft"], []):
@@ -177,7 +177,7 @@ def test_setup_decides_anew_how_programs_are_shown(repository: Repository) -> No
 
 
 @needs_git
-def test_what_git_shows_where_miltext_is_removed_names_option(repository: Repository) -> None:
+def test_the_text_shown_without_miltext_names_the_option(repository: Repository) -> None:
     planned = repository.miltext("git", "setup", "--draft", "--global", "--dry-run")
     assert "to record where it is now: miltext git setup --draft --global" in planned
 
@@ -210,7 +210,7 @@ def test_a_text_for_git_names_the_places_of_weights() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\0\1" * 99, b"program(1.3) {", (EXAMPLE / "Manifest.json").read_bytes()])
-def test_whatever_a_file_holds_it_is_shown_as_without_drafts(data: bytes, tmp_path: Path) -> None:
+def test_any_file_is_shown_as_without_drafts(data: bytes, tmp_path: Path) -> None:
     for name in ("model.mlmodel", "coremldata.bin", "weight.bin"):
         (tmp_path / name).write_bytes(data)
         assert [*file_text(tmp_path / name, ModelForm(as_draft=True))] == [*file_text(tmp_path / name)]

@@ -298,7 +298,7 @@ def test_untracked_files_belong_to_the_working_tree(history: Path) -> None:
         (("one", "/m.mil"), "/m.mil: error[MIL846]: this is outside the repository"),
     ],
 )
-def test_what_git_does_not_have_is_reported(words: tuple[str, ...], message: str | None, history: Path) -> None:
+def test_objects_that_git_lacks_are_reported(words: tuple[str, ...], message: str | None, history: Path) -> None:
     git(history, "checkout", "-q", "--orphan", "lonely")
     commit(history, "alone")
     done = ended(history, *words)
@@ -411,7 +411,7 @@ def test_weights_beside_a_text_belong_to_it(repository: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["New.mlpackage", "elsewhere/sub/Old.mlpackage"])
-def test_a_renamed_model_is_compared_with_what_it_was(name: str, repository: Path) -> None:
+def test_a_renamed_model_is_compared_with_its_old_version(name: str, repository: Path) -> None:
     shutil.copytree(EXAMPLE, repository / "Old.mlpackage")
     write_text(repository / "old.mil", ALONE)
     commit(repository, "one")
@@ -459,7 +459,7 @@ def test_an_unreadable_model_does_not_stop_the_comparison(repository: Path) -> N
 # ---- what git has of files
 
 
-def test_what_is_the_same_is_not_read(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_files_are_not_read(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(EXAMPLE, repository / "M.mlpackage")
     (repository / "broken.mlmodel").write_bytes(b"\1\2\3")
     commit(repository, "one")
@@ -562,7 +562,7 @@ def test_a_pointer_of_git_lfs_is_reported(repository: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs links")
-def test_links_lead_to_what_they_lead_to_in_the_revision(repository: Path) -> None:
+def test_links_lead_to_their_targets_in_the_revision(repository: Path) -> None:
     write_text(repository / "real" / "m.mil")
     (repository / "linked.mil").symlink_to("real/m.mil")
     (repository / "folder").symlink_to("real")
@@ -620,7 +620,7 @@ def test_names_of_all_kinds(repository: Path) -> None:
         assert "operation: add -> sub" in diff(repository, "one", "--", name)
 
 
-def test_in_a_repository_without_commits(repository: Path) -> None:
+def test_a_repository_without_commits(repository: Path) -> None:
     write_text(repository / "m.mil", ALONE)
     assert ended(repository, "HEAD").stderr.startswith(b"error[MIL845]: `HEAD` is not a revision")
 

@@ -28,7 +28,7 @@ def test_lists_of_arguments_are_broken_in_long_lines(model: Path, form: str) -> 
     assert "".join(body.split()) == "".join(whole.partition("\n")[2].split()), "only white space differs"
 
 
-def test_the_width_is_part_of_what_is_checked(model: Path) -> None:
+def test_the_width_is_checked_too(model: Path) -> None:
     assert miltext("sidecar", "--width", "80", str(model)).returncode == 0
     assert miltext("sidecar", "--width", "80", "--check", str(model)).returncode == 0
     stale = miltext("sidecar", "--check", str(model))

@@ -76,7 +76,7 @@ def test_reads_and_writes_of_a_state_keep_their_order() -> None:
         assert before["s"].tobytes() == after["s"].tobytes()
 
 
-def test_functions_of_a_package_keep_their_names_and_the_default_one(tmp_path: Path) -> None:
+def test_functions_of_a_package_keep_names_and_default(tmp_path: Path) -> None:
     path = tmp_path / "M.mlpackage"
     miltext.build(BOTH, path)
     default = miltext.open_model(path).spec.description.defaultFunctionName  # type: ignore[union-attr]
@@ -158,7 +158,7 @@ def test_the_only_program_of_a_pipeline_needs_no_name(tmp_path: Path, verb: str)
 
 
 @pytest.mark.parametrize("verb", ["rewrite relu_twice", "optimize"])
-def test_of_several_programs_in_a_pipeline_one_is_chosen(tmp_path: Path, verb: str) -> None:
+def test_one_of_several_programs_in_a_pipeline_is_chosen(tmp_path: Path, verb: str) -> None:
     path = piped(tmp_path, ONE, ONE)
     ended = RUNNER.invoke(command, [*verb.split(), str(path), "--dry-run"])
     assert (ended.exit_code, "choose a model by its index or name" in ended.stderr) == (1, True)

@@ -47,7 +47,7 @@ def test_matches_of_packaged_rules_and_of_a_file(tmp_path: Path) -> None:
     assert found(tmp_path, []) == []
 
 
-def test_notes_are_no_failures(tmp_path: Path) -> None:
+def test_notes_are_not_failures(tmp_path: Path) -> None:
     found(tmp_path, ["softmax"])
     assert RUNNER.invoke(command, ["check", str(tmp_path / "m.mil")]).exit_code == 0
 

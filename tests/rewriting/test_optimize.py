@@ -59,7 +59,7 @@ def test_only_exact_rules_apply() -> None:
     assert len(names) < len(packaged())
 
 
-def test_a_dry_run_says_what_would_go(model: Path) -> None:
+def test_a_dry_run_lists_the_removals(model: Path) -> None:
     ended = run("optimize", model, "--dry-run")
     assert ended.exit_code == 0
     assert ended.stdout.splitlines() == [

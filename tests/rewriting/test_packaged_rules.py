@@ -11,7 +11,7 @@ from miltext.rewriting.trying import try_rule
 RULES = [rule for file in library().values() for rule in file.rules]
 
 
-def test_there_are_enough_and_their_names_differ() -> None:
+def test_enough_rules_have_distinct_names() -> None:
     names = [rule.name for rule in RULES]
     assert len(names) >= 25
     assert len({*names}) == len(names)
@@ -35,6 +35,6 @@ def test_a_rule_states_its_facts(rule: RewriteRule) -> None:
     assert rule.systems
 
 
-def test_a_rule_is_found_by_its_name_and_by_that_of_its_file() -> None:
+def test_a_rule_is_found_by_its_name_and_its_files_name() -> None:
     assert [rule.name for rule in rules_of("softmax_wide_sum")] == ["softmax_wide_sum"]
     assert [rule.name for rule in rules_of(["casts", "cast_pair"])] == ["cast_pair", "cast_to_itself"]

@@ -38,7 +38,7 @@ def errors(made: Rewriting) -> list[str]:
 
 
 @pytest.mark.parametrize("name", passes())
-def test_a_pass_states_its_facts_and_is_one_thing_to_rewrite(name: str) -> None:
+def test_a_pass_states_its_facts_and_counts_as_one_rule(name: str) -> None:
     [found] = rules_of(name)
     assert (found.name, str(found.exactness)) == (name, "ulp 1" if name == "split-heads" else "exact")
     assert found.source
@@ -432,7 +432,7 @@ def test_other_attention_stays(body: str, more: str) -> None:
     assert split(body, inputs=f"{Q}{more}").replaced == []
 
 
-def test_an_inner_value_with_another_use_is_refused_with_its_reason() -> None:
+def test_an_inner_value_with_another_use_is_refused() -> None:
     assert reasons(split(attention(), "y, p")) == ["`p` is also an output"]
     assert reasons(split(attention() + " z = relu(k4);", "y, z")) == ["`k4` has another use, in `z`"]
 

@@ -32,7 +32,7 @@ def test_a_domain_bounds_all_numbers() -> None:
     assert max(float(np.abs(each["x"]).max()) for each in drawn) == 2.0
 
 
-def test_without_inputs_there_is_one_run_and_without_elements_nothing_fails() -> None:
+def test_no_inputs_need_one_run_and_no_elements_none_fails() -> None:
     assert [*InputDrawer({}).inputs()] == [{}]
     assert {each["x"].shape for each in InputDrawer({"x": TensorType("fp32", (0, 4))}).inputs()} == {(0, 4)}
 

@@ -313,7 +313,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
             miltext.rewrite(RELU, tmp_path / "other.py")
 
 
-def test_rules_of_one_name_are_refused_and_a_file_given_twice_is_one(tmp_path: Path) -> None:
+def test_rules_of_one_name_are_refused_except_in_one_file(tmp_path: Path) -> None:
     for name in ("a.py", "b.py"):
         (tmp_path / name).write_text(TWICE, encoding="utf-8")
     (tmp_path / "c.py").write_text(TWICE.replace("a test", "another"), encoding="utf-8")

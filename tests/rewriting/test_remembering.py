@@ -103,7 +103,7 @@ WRITTEN = f"tensor<fp32, [20, 20]>([{', '.join(['[' + ', '.join(['{at}'] * 20) +
 
 
 @pytest.mark.parametrize("weight", [STORED, WRITTEN], ids=["unreadable weights", "weights of other numbers"])
-def test_a_replacement_is_inferred_once_for_arguments_of_one_type(weight: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_replacement_is_inferred_once_for_each_type(weight: str, monkeypatch: pytest.MonkeyPatch) -> None:
     inferred = 0
     original = instances._inferred
 

@@ -48,7 +48,7 @@ WRONG = {
     "another version": (RULE.replace('"1"', '"2"'), 'rules of version "2" cannot be read'),
     "unknown attribute of the file": (RULE.replace('"1"]', '"1", purpos = "a"]'), "did you mean `purpose`"),
     "no rule": (f"{HEAD}}}\n", "has no rule"),
-    "unknown prefix": (RULE.replace("find_twice", "search_twice"), "does not say what it is for"),
+    "unknown prefix": (RULE.replace("find_twice", "search_twice"), "does not state its purpose"),
     "example of no rule": (RULE.replace("replace_twice", "example_twise"), "did you mean `twice`"),
     "unknown operation": (find("y = rellu(x = x);"), "did you mean `relu`"),
     "unknown parameter": (find("y = relu(z = x);"), "`relu` has no parameter `z`"),
@@ -68,7 +68,10 @@ WRONG = {
         "is not one of the functions",
     ),
     "attribute in a condition": (find("y = relu(x);", attributes='[where = "x.y"]'), "is not part of the language"),
-    "unknown name in a condition": (find("y = relu(x);", attributes='[where = "rank(z) == 1"]'), "must ask about"),
+    "unknown name in a condition": (
+        find("y = relu(x);", attributes='[where = "rank(z) == 1"]'),
+        "must test a name of the pattern",
+    ),
     "unknown word in a condition": (find("y = relu(x);", attributes='[where = "dtype(x) == fp17"]'), "`fp17` is not"),
     "wrong exactness": (find("y = relu(x);", attributes='[exactness = "near"]'), "`near` is not a bound"),
     "infinite exactness": (find("y = relu(x);", attributes='[exactness = "atol inf"]'), "is not a bound"),
@@ -141,7 +144,7 @@ def test_a_mistake(case: str) -> None:
     assert message in refused(text)
 
 
-def test_syntax_errors_are_those_of_any_text() -> None:
+def test_syntax_errors_are_as_in_any_text() -> None:
     with pytest.raises(miltext.ParseError) as failure:
         RuleFile(RULE.replace("relu(relu(x))", "relu(relu(x"))
     assert failure.value.diagnostics[0].code.startswith("MIL0")
@@ -199,12 +202,12 @@ def test_an_incomplete_advisory_is_refused() -> None:
     assert "there is no attribute `purpose`" in refused(advised(f'{ADVICE}, purpose = "any"'))
 
 
-def test_a_name_is_that_of_one_rule() -> None:
+def test_a_name_belongs_to_one_rule() -> None:
     twice = "    func find_a(x) {\n            y = tanh(x);\n        } -> (y);\n"
     assert refused(advised(ADVICE, twice)) == "`advise_a` and `find_a` have one name: rename one of them"
 
 
-def test_rules_of_one_name_are_refused_and_a_rule_given_twice_is_one(tmp_path: Path) -> None:
+def test_rules_of_one_name_are_refused_except_one_given_twice(tmp_path: Path) -> None:
     path = tmp_path / "mine.mil"
     path.write_text(RULE, encoding="utf-8")
     assert len(rules_of([path, RULE, str(path)])) == 1
@@ -218,7 +221,7 @@ def test_rules_of_one_name_are_refused_and_a_rule_given_twice_is_one(tmp_path: P
     assert [rule.name for rule in rules_of(RULE.replace("twice", "softmax"))] == ["softmax"]
 
 
-def test_a_folder_is_no_rule_file_and_hides_no_packaged_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_is_not_a_rule_file_and_hides_no_packaged_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "casts").mkdir()
     (tmp_path / "mine").mkdir()
     monkeypatch.chdir(tmp_path)

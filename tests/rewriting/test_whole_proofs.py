@@ -96,7 +96,7 @@ def test_states_are_compared() -> None:
     assert ([each.name for each in found.outputs], found.is_equal) == (["y", "s"], True)
 
 
-def test_inexact_rules_have_their_differences_beside_their_bounds() -> None:
+def test_inexact_rules_have_differences_beside_bounds() -> None:
     body = (
         "e = exp(sub(x, reduce_max(x, [-1], keep_dims = true))); "
         "y = real_div(e, reduce_sum(e, [-1], keep_dims = true)); z = relu(x);"
@@ -164,7 +164,7 @@ def test_sizes_of_all_kinds(inputs: str, body: str) -> None:
         ("tensor<fp16, [?, 7]> x", "v = reshape(x, [-1, 5]); z = reshape(v, [11]); " + CASTS, "reshape"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_computed_is_said(inputs: str, body: str, reason: str) -> None:
+def test_an_impossible_computation_is_reported(inputs: str, body: str, reason: str) -> None:
     text = program(function(body, "y, z" if "z =" in body else "y", inputs=inputs))
     made = miltext.rewrite(text, CAST, verify=True)
     [found] = made.functions or []
@@ -204,7 +204,7 @@ def test_given_inputs_are_computed_too() -> None:
     assert "`x` = [12344.0, " in found.notes[0].message
 
 
-def test_given_inputs_are_enough_for_what_cannot_be_drawn() -> None:
+def test_given_inputs_suffice_where_random_ones_are_impossible() -> None:
     text = program(function(CASTS, inputs=f"{X}, tensor<string, [1]> w"))
     found = proof(text, inputs={"w": ["a"]})
     assert (found.inputs, found.is_equal, found.reason) == (1, True, "")
@@ -294,7 +294,7 @@ def test_classifiers_and_lists() -> None:
 
 
 @pytest.mark.parametrize("parts", [2, 3, 5, 16])
-def test_a_replacement_is_proven_for_a_size_that_the_program_takes(parts: int) -> None:
+def test_a_replacement_is_proven_for_a_possible_size(parts: int) -> None:
     """Types of inner values follow from the sizes of the inputs, which are 2 at first."""
     names = ", ".join(f"p{place}" for place in range(parts))
     body = f"{names} = split(x, num_splits = {parts}, axis = 1); y = concat(({names}), 1);"

@@ -77,7 +77,7 @@ def test_a_computed_constant_is_a_literal_beside_references(draft: Path) -> None
     assert (miltext.run(output, given)["z"] > miltext.run(draft, given)["z"]).any()
 
 
-def test_a_text_goes_nowhere_without_its_arrays(draft: Path, tmp_path: Path) -> None:
+def test_a_text_is_not_written_without_its_arrays(draft: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     output = tmp_path / "elsewhere" / "new.mil"
     with pytest.raises(miltext.ModelError, match="would be in another folder") as failure:

@@ -107,7 +107,7 @@ def parameter_faults(parameter: Parameter, operands: list[tuple[Type, bool]]) ->
 
 
 @needs_coremltools
-def test_the_table_is_what_the_script_makes() -> None:
+def test_the_table_equals_the_output_of_the_script() -> None:
     made = subprocess.run(
         [sys.executable, str(ROOT / "scripts" / "make_ops.py"), "--check"], capture_output=True, text=True, check=False
     )
@@ -191,7 +191,7 @@ def test_ops_that_are_not_there() -> None:
     assert first_opset("read_state") == "ios18"
 
 
-def test_what_a_saved_program_has_and_the_registry_has_not() -> None:
+def test_facts_of_saved_programs_that_the_registry_lacks() -> None:
     assert known("write_state").outputs == (0, 0)
     assert known("write_state").parameters["input"].kinds == {"state"}
     assert known("custom_layer").open

@@ -68,7 +68,7 @@ def test_integers_come_back(case: tuple[DType, list[int]]) -> None:
 
 
 @pytest.mark.parametrize("dtype", INTEGERS, ids=lambda dtype: dtype.name)
-def test_what_an_integer_type_lacks_is_refused(dtype: DType) -> None:
+def test_numbers_outside_an_integer_type_are_refused(dtype: DType) -> None:
     beyond = [dtype.minimum - 1] + [dtype.maximum + 1] * (dtype.bits < 64)
     for value in beyond if dtype.name != "int64" else [1 << 63]:
         with pytest.raises(PackingError, match=dtype.name):

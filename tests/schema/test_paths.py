@@ -122,7 +122,7 @@ STRINGS = f'program(1.3) [a = tensor<string, [{", ".join(["1"] * 700)}]>({"[" * 
 
 @pytest.mark.parametrize("frames", [100, 300, 800])
 @pytest.mark.parametrize("family", [*FAMILIES, "strings"])
-def test_up_to_the_limit_all_works_wherever_it_is_called(family: str, frames: int) -> None:
+def test_up_to_the_limit_all_calls_work(family: str, frames: int) -> None:
     program = parse(STRINGS) if family == "strings" else around_limit(family)[0]
     text = to_text(program)
     assert called_from(frames, to_text, program) == text

@@ -130,7 +130,7 @@ def test_a_kind_that_is_not_declared_survives_as_its_bytes() -> None:
 @pytest.mark.parametrize(
     ("module", "message"), [("MIL", "Program"), ("FeatureTypes", "FeatureType"), ("Model", "Model")]
 )
-def test_schema_equals_that_of_coremltools(module: str, message: str) -> None:
+def test_the_schema_equals_that_of_coremltools(module: str, message: str) -> None:
     pytest.importorskip("coremltools", reason="needs coremltools, whose schema is the reference")
     theirs = file_facts(file_proto(getattr(importlib.import_module(f"coremltools.proto.{module}_pb2"), message)))
     ours = file_facts(file_proto(getattr(proto, message)))

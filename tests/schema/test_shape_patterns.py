@@ -37,12 +37,12 @@ def test_a_pattern_has_ranks(text: str, ranks: tuple[int, int | None]) -> None:
 @pytest.mark.parametrize(
     "text", ["", "n", "[n", "n]", "[n,c]", "[N]", "[*a, *b]", "[..., *b]", "[2*]", "[n | m]", "[[n]]"]
 )
-def test_what_is_no_pattern_is_refused(text: str) -> None:
+def test_an_invalid_pattern_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"is|has"):
         read_patterns(text)
 
 
-def test_a_run_is_no_size() -> None:
+def test_a_run_is_not_a_size() -> None:
     with pytest.raises(ValueError, match="run"):
         read_term("*d")
 
@@ -73,13 +73,13 @@ def test_a_run_is_no_size() -> None:
         ("[u, u]", (7, 7), True),
     ],
 )
-def test_a_shape_is_compared_with_what_is_bound(pattern: str, shape: Shape, fits: bool) -> None:
+def test_a_shape_is_compared_with_bound_sizes(pattern: str, shape: Shape, fits: bool) -> None:
     sizes = NamedSizes()
     sizes.bind({"x": (read_patterns("[o, *d]"), (4, 8, 9))})
     assert (not sizes.clashes(only(pattern), shape)) == fits
 
 
-def test_what_most_state_is_meant() -> None:
+def test_the_size_of_the_majority_is_expected() -> None:
     sizes = NamedSizes()
     said = {"p1": ("[h, *d]", (5, 1, 1)), "p2": ("[4*h, *d]", (12, 1, 1)), "p3": ("[#d, h]", (2, 3))}
     sizes.bind({name: (read_patterns(pattern), shape) for name, (pattern, shape) in said.items()})
@@ -91,7 +91,7 @@ def test_what_most_state_is_meant() -> None:
     assert sizes.filled(only("[h, *k{#d}]")) == "[3, ?, ?]"
 
 
-def test_alternatives_state_what_they_share() -> None:
+def test_alternatives_state_their_common_sizes() -> None:
     sizes = NamedSizes()
     sizes.bind({"p": (read_patterns("[b, h] | [b, 2*h]"), (3, 8))})
     assert (sizes.of("b"), sizes.of("h")) == (3, None)
@@ -104,7 +104,7 @@ def test_a_run_of_a_wrong_length_states_no_sizes() -> None:
     assert (sizes.of("c"), sizes.of("#d"), sizes.parameters_of([read_term("c")])) == (3, 2, ["w"])
 
 
-def test_of_two_the_first_is_meant() -> None:
+def test_the_first_of_two_sizes_is_expected() -> None:
     sizes = NamedSizes()
     said = {"x": ("[n, c]", (None, 3)), "y": ("[n, c, *d]", (2, 4, 5, 6))}
     sizes.bind({name: (read_patterns(pattern), shape) for name, (pattern, shape) in said.items()})
@@ -113,7 +113,7 @@ def test_of_two_the_first_is_meant() -> None:
     assert sizes.parameters_of(only("[c, n, 2*#d, k]").before) == ["x", "y"]
 
 
-def test_the_table_asks_only_for_sizes_that_a_parameter_binds() -> None:
+def test_the_table_uses_only_sizes_that_a_parameter_binds() -> None:
     """Otherwise a limit would never be held to anything."""
     for name in all_names():
         known = signature(name)

@@ -114,7 +114,7 @@ def test_every_spelling_of_toml_is_found(text: str, tmp_path: Path) -> None:
         "not [ TOML",
     ],
 )
-def test_what_has_no_section_is_passed_over(text: str, tmp_path: Path) -> None:
+def test_a_file_without_the_section_is_passed_over(text: str, tmp_path: Path) -> None:
     written(tmp_path, '[tool.miltext]\nignore = ["MIL6"]')
     written(tmp_path / "inner", text)
     assert settings_of(str(tmp_path / "inner" / "a.mil")).root == str(tmp_path)
@@ -302,7 +302,7 @@ def test_settings_that_are_not_utf_8_are_refused(tmp_path: Path) -> None:
         ("A.mil", "a.mil", False),
     ],
 )
-def test_what_a_pattern_means(pattern: str, path: str, fits: bool, tmp_path: Path) -> None:
+def test_the_meaning_of_a_pattern(pattern: str, path: str, fits: bool, tmp_path: Path) -> None:
     settings = NONE._replace(root=str(tmp_path), exclude=(pattern,), per_file_ignores=((pattern, ("MIL6",)),))
     assert settings.excludes(str(tmp_path / path)) is fits
     assert settings.selection(str(tmp_path / path)).ignore == (("MIL6",) if fits else ())
@@ -340,11 +340,11 @@ def test_the_longer_of_two_words_decides(select: tuple[str, ...], ignore: tuple[
         ("error", "MIL604", False),
     ],
 )
-def test_what_keeps_from_reading_is_kept(severity: str, code: str, kept: bool) -> None:
+def test_the_error_of_an_unreadable_file_is_kept(severity: str, code: str, kept: bool) -> None:
     assert Selection((), ("ALL",)).keeps(Diagnostic(severity, code, "")) is kept
 
 
-def test_the_command_line_goes_before_settings() -> None:
+def test_the_command_line_overrides_settings() -> None:
     settings = Settings("", ("MIL6",), ("MIL603",), (("*", ("MIL604",)),))
     assert settings.selection("a") == (("MIL6",), ("MIL603", "MIL604"), True)
     assert settings.selection("a", (), ("MIL5",)) == (("MIL6",), ("MIL603", "MIL5", "MIL604"), True)

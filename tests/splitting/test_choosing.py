@@ -38,7 +38,7 @@ def made(seed: int) -> list[SplitUnit]:
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_parts_within_a_limit_are_the_fewest_with_the_fewest_bytes_across(seed: int) -> None:
+def test_parts_within_a_limit_are_few_with_few_bytes_across(seed: int) -> None:
     units = made(seed)
     most = random.Random(-seed).randint(1, 40)
     if any(sum(unit.weights.values()) > most for unit in units):
@@ -55,7 +55,7 @@ def test_parts_within_a_limit_are_the_fewest_with_the_fewest_bytes_across(seed: 
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_a_number_of_parts_is_about_even_with_the_fewest_bytes_across(seed: int) -> None:
+def test_a_number_of_parts_is_even_with_few_bytes_across(seed: int) -> None:
     units = made(seed)
     for number in range(1, len(units) + 1):
         found = evenly(units, number)

@@ -101,7 +101,7 @@ REFUSED: dict[str, tuple[str, str, str, str, str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_value_that_is_no_boundary_is_refused(name: str) -> None:
+def test_a_value_that_is_not_a_boundary_is_refused(name: str) -> None:
     statements, outputs, at, code, words = REFUSED[name]
     with pytest.raises(ModelError) as raised:
         miltext.split(text(statements, outputs), at=at.split())
@@ -110,7 +110,7 @@ def test_a_value_that_is_no_boundary_is_refused(name: str) -> None:
     assert words in found.message
 
 
-def test_a_crossing_value_that_prevents_a_boundary_is_named_with_its_use() -> None:
+def test_a_value_that_prevents_a_boundary_is_named_with_its_use() -> None:
     statements = f"{BOOLS} t = exp(x = o); u = select(cond = m, a = t, b = o);"
     with pytest.raises(ModelError) as raised:
         miltext.split(text(statements, "u"), at="o")
@@ -118,7 +118,7 @@ def test_a_crossing_value_that_prevents_a_boundary_is_named_with_its_use() -> No
 
 
 @pytest.mark.parametrize("inputs", ["tensor<int8, [2]> x", "tensor<fp32, []> x"])
-def test_a_type_that_no_description_carries_is_no_boundary(inputs: str) -> None:
+def test_a_type_that_no_description_carries_is_not_a_boundary(inputs: str) -> None:
     """A scalar, and int8 before iOS 26."""
     source = text('a = identity(x = x); b = identity(x = a); c = cast(x = b, dtype = "fp32");', "c", inputs)
     with pytest.raises(ModelError) as raised:
@@ -129,7 +129,7 @@ def test_a_type_that_no_description_carries_is_no_boundary(inputs: str) -> None:
     assert raised.value.diagnostics[0].code == "MIL499"
 
 
-def test_a_list_is_no_boundary() -> None:
+def test_a_list_is_not_a_boundary() -> None:
     statements = """
         l = make_list(init_length = 1, dynamic_length = true, elem_shape = ("2", "3"), dtype = "fp32");
         m = list_write(ls = l, index = 0, value = x); g = list_gather(ls = m, indices = [0]); o = exp(x = g);
@@ -230,7 +230,7 @@ def test_parts_without_weights_have_equally_many_operations() -> None:
     assert made.weights == made.copied == 0
 
 
-def test_values_of_constants_alone_are_computed_where_they_are_used() -> None:
+def test_constant_values_are_computed_where_they_are_used() -> None:
     """The reshaped table is first in the program; it is used last."""
     rows = ", ".join(f"[{', '.join(['0.5'] * 8)}]" for _ in range(4))
     statements = f"""
@@ -349,7 +349,7 @@ def names(folder: Path) -> list[str]:
     return sorted(each.name for each in folder.iterdir())
 
 
-def test_a_folder_is_replaced_only_with_force_and_only_if_it_has_parts(model: Path, tmp_path: Path) -> None:
+def test_a_folder_is_replaced_only_with_force_if_it_has_parts(model: Path, tmp_path: Path) -> None:
     out = tmp_path / "out" / "parts"
     miltext.split(model, out, parts=3)
     with pytest.raises(FileExistsError):
@@ -430,7 +430,7 @@ def test_entries_of_other_parts_are_not_lost(pipeline: bool, tmp_path: Path) -> 
     assert len(made.parts) == 3
 
 
-def test_entries_of_functions_that_are_no_part_are_lost(tmp_path: Path) -> None:
+def test_entries_of_functions_that_are_not_part_are_lost(tmp_path: Path) -> None:
     whole = tmp_path / "Whole.mlpackage"
     photo(tmp_path, PHOTO)
     miltext.link({"a": tmp_path / "Photo.mlpackage", "b": tmp_path / "Photo.mlpackage"}, whole, functions=True)

@@ -313,7 +313,7 @@ CASES += [
     Case(SINCE, "a function in the version 9", False, lambda: _functions(9)),
     Case(DEFAULT, "a default function, and no functions", True, _unlisted),
     Case(DEFAULT, "a default function beside inputs and outputs", True, _named_alone),
-    Case(DEFAULT, "a default function that is not listed", True, lambda: _functions(names=("bar",))),
+    Case(DEFAULT, "an unlisted default function", True, lambda: _functions(names=("bar",))),
     Case(DEFAULT, "a default function that is listed", False, _functions),
     Case(TOP, "functions alone", False, _functions),
     Case(

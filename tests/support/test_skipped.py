@@ -28,7 +28,7 @@ def test_three():
 """
 
 
-def test_it_names_tests_and_modules_that_pytest_takes(tmp_path: Path) -> None:
+def test_the_list_names_tests_and_modules_that_pytest_accepts(tmp_path: Path) -> None:
     """With a process of pytest-xdist, as in CI."""
     (tmp_path / "test_some.py").write_text(TESTS)
     (tmp_path / "test_whole.py").write_text('import pytest\n\npytest.importorskip("no_module")\n')

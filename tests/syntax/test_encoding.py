@@ -44,14 +44,14 @@ WRONG = ("", "0x10", "1_0", "1.0", "1e3", "abc", "inf", "$0x01", "-", "+-1", "1-
 
 @pytest.mark.parametrize("name", [*INTEGERS, "bool", "string"])
 @pytest.mark.parametrize("text", WRONG)
-def test_what_is_no_integer_or_bool(name: str, text: str) -> None:
+def test_literals_other_than_integers_and_bools(name: str, text: str) -> None:
     right = ["0", "0"] if name in INTEGERS else ["true"] * (name == "bool")
     with pytest.raises(LiteralError) as raised:
         encode([*right, text], BY_NAME[name])
     assert (raised.value.code, raised.value.index, raised.value.element) == ("MIL021", len(right), text)
 
 
-def test_where_integers_are() -> None:
+def test_the_encoding_of_integers() -> None:
     assert encode(["-1", "2"], BY_NAME["int32"]) == [-1, 2]
     assert encode(["65535"], BY_NAME["uint16"]) == [65535]
     assert encode(["18446744073709551615", "9223372036854775808", "7"], BY_NAME["uint64"]) == [-1, -(2**63), 7]
@@ -203,7 +203,7 @@ def test_short_lists() -> None:
     assert raised.value.message == "`300` is out of range for int8: -128 to 127"
 
 
-def test_what_is_kept_of_16_bit_floats_has_a_bound() -> None:
+def test_the_memory_of_16_bit_floats_has_a_bound() -> None:
     texts = [f"0.{number:05}" for number in range(70_000)]
     encode(texts, BY_NAME["bf16"])
     encode(["0." + "1" * 1000], BY_NAME["bf16"])

@@ -46,14 +46,14 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return seen
 
 
-def test_it_is_off_during_a_parse(monkeypatch: pytest.MonkeyPatch, before: bool) -> None:
+def test_collection_is_off_during_a_parse(monkeypatch: pytest.MonkeyPatch, before: bool) -> None:
     seen = watch(monkeypatch)
     parse("program(1.3) { func f() {} -> (); func g() {} -> (); }")
     assert seen == [False, False]
     assert gc.isenabled() is before
 
 
-def test_it_is_restored_after_a_parse(before: bool) -> None:
+def test_collection_is_restored_after_a_parse(before: bool) -> None:
     parse(TEXT)
     assert gc.isenabled() is before
     parse_with_source(TEXT)
@@ -61,7 +61,7 @@ def test_it_is_restored_after_a_parse(before: bool) -> None:
 
 
 @pytest.mark.parametrize("text", WRONG, ids=range(len(WRONG)))
-def test_it_is_restored_after_an_error(text: str, before: bool) -> None:
+def test_collection_is_restored_after_an_error(text: str, before: bool) -> None:
     with pytest.raises(ParseError):
         parse(text)
     assert gc.isenabled() is before
@@ -75,7 +75,7 @@ class Interrupted(BaseException):
 
 
 @pytest.mark.parametrize("kind", [Interrupted, MemoryError, RuntimeError])
-def test_it_is_restored_after_any_exception(
+def test_collection_is_restored_after_any_exception(
     monkeypatch: pytest.MonkeyPatch, kind: type[BaseException], before: bool
 ) -> None:
     watch(monkeypatch)
@@ -99,7 +99,7 @@ def test_pauses_nest(before: bool) -> None:
     assert gc.isenabled() is before
 
 
-def test_pauses_of_threads_that_overlap(before: bool) -> None:
+def test_overlapping_pauses_of_threads(before: bool) -> None:
     """The first to begin is the first to end: the collector stays off until the last has ended."""
     began, end = threading.Event(), threading.Event()
 

@@ -33,7 +33,7 @@ def test_values_and_keywords_are_fields() -> None:
     assert asked("a", force=True) == asked(source="a", force=True) == ("a", True, "x")
 
 
-def test_an_object_outputs_what_no_keyword_gives() -> None:
+def test_an_object_supplies_values_without_a_keyword() -> None:
     options = Options(force=True, name="y")
     assert asked("a", options=options) == ("a", True, "y")
     assert asked("a", options=options, force=False) == ("a", False, "y")

@@ -240,7 +240,7 @@ def test_every_string_survives(value: str) -> None:
     assert len(re.findall(r'[\t\r\n"\\' + FORBIDDEN + "]", value)) == len(re.findall(r"\\.", text))
 
 
-def test_what_may_never_are_raw() -> None:
+def test_characters_that_are_never_raw() -> None:
     bidi = {chr(code) for code in (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))}
     expected = {chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) == "Cc"} - {*"\t\n\r"}
     expected |= bidi | {"\u2028", "\u2029", "\ufeff"}

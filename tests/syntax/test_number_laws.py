@@ -204,12 +204,12 @@ def test_a_number_of_the_grammar(place: str) -> None:
 
 @pytest.mark.any_version
 @pytest.mark.parametrize("place", PLACES)
-def test_what_is_no_number(place: str) -> None:
+def test_literals_that_are_not_numbers(place: str) -> None:
     for text in tried(BAD, place):
         assert not any(agree(text)), text
 
 
-def test_what_is_taken() -> None:
+def test_accepted_literals() -> None:
     """The laws above would hold, too, if nothing were taken."""
     for number in ("+inf", "$0X7e00", "-inf", "nan", "0x1p0", "01", "1."):
         assert agree(f"program(1.3) [a = fp16({number}), b = tensor<fp16, [2]>([{number}, 1])] {{ }}") == (True, True)

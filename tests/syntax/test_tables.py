@@ -41,7 +41,7 @@ def make_tables() -> ModuleType:
 
 @needs_the_tree
 @pytest.mark.parametrize("seed", ["0", "1", "2"])
-def test_the_tables_match_the_grammar_whatever_the_hashes(seed: str) -> None:
+def test_the_tables_match_the_grammar_for_any_hash_seed(seed: str) -> None:
     run = [sys.executable, str(SCRIPT), "--check"]
     done = subprocess.run(run, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, ""), "run: python scripts/make_tables.py"
@@ -49,7 +49,7 @@ def test_the_tables_match_the_grammar_whatever_the_hashes(seed: str) -> None:
 
 @needs_the_tree
 @pytest.mark.parametrize("old", [b"", b"{}", b'"relu"'])
-def test_stale_tables_are_reported_and_made_anew(old: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stale_tables_are_reported_and_made_again(old: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = make_tables()
     current: bytes = script.TABLES.read_bytes()
     stale = tmp_path / "tables.json"
@@ -101,7 +101,7 @@ def agree(start: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("path", [*sorted(GOLDEN.glob("print/*.mil")), *corpus_files("handwritten/*.mil")], ids=str)
-def test_a_phrase_by_itself_is_what_it_is_in_its_program(path: Path) -> None:
+def test_a_phrase_alone_equals_the_phrase_in_its_program(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     seen = {(start, text[phrase.start : phrase.end]) for start, phrase in phrases(parse_tree(text).root)}
     for start, part in sorted(seen)[:400]:
@@ -123,7 +123,7 @@ def test_phrases_in_a_row(start: str, text: str) -> None:
 
 @pytest.mark.parametrize("start", sorted(load_grammar().starts))
 @pytest.mark.parametrize("text", ["", "}", "fp16 )", "f(); }", '"'])
-def test_what_is_no_such_phrase_is_refused_at_its_place(start: str, text: str) -> None:
+def test_an_invalid_phrase_is_refused_at_its_place(start: str, text: str) -> None:
     with pytest.raises(SyntaxFailure) as refused:
         tree_of(text, COARSE, start, offset=100)
     assert 100 <= refused.value.start <= refused.value.end <= 100 + len(text)

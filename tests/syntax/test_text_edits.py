@@ -83,7 +83,7 @@ def comments(text: str) -> list[str]:
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("quoted", [False, True])
 @pytest.mark.parametrize(("old", "new"), [*pairwise([*NAMES, NAMES[0]]), *pairwise([*NAMES, NAMES[0]][::-2])])
-def test_a_rename_shows_what_the_new_name_would(old: str, new: str, quoted: bool, layout: str) -> None:
+def test_a_rename_has_the_findings_of_the_new_name(old: str, new: str, quoted: bool, layout: str) -> None:
     text = LAYOUTS[layout](text_of(old, quoted=quoted))
     made = rename(text, old, new, any_name=True)
     assert miltext.parse(made) == miltext.parse(text_of(new, quoted=False))
@@ -117,7 +117,7 @@ program(1.3)
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_rename_in_a_draft_shows_what_the_new_name_would(name: str, layout: str) -> None:
+def test_a_rename_in_a_draft_has_the_findings_of_the_new_name(name: str, layout: str) -> None:
     plain = SHORT.replace("KEY", "name")
     text = LAYOUTS[layout](SHORT.replace("VALUE", '$"old"').replace("KEY", '$"name"'))
     made = rename(text, "old", name, any_name=True)
@@ -150,7 +150,7 @@ def test_an_exposed_value_is_the_last_output(outputs: str, name: str, layout: st
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_part_shows_what_the_part_of_the_program_states(name: str, layout: str) -> None:
+def test_a_part_of_a_text_agrees_with_the_part_of_the_program(name: str, layout: str) -> None:
     text = text_of(name, quoted=True).replace(quote(name) + ")) [", "1)) [")
     whole = LAYOUTS[layout](text)
     for given_names in ((), (name,)):
@@ -160,7 +160,7 @@ def test_a_part_shows_what_the_part_of_the_program_states(name: str, layout: str
 
 
 @pytest.mark.parametrize("quoted", [False, True])
-def test_types_that_are_inferred_anew_stay_apart_from_names(quoted: bool) -> None:
+def test_inferred_types_stay_apart_from_names(quoted: bool) -> None:
     name = '$"y"' if quoted else "y"
     text = f"program(1.3){{func main<ios18>(tensor<fp16,[2]>x){{tensor<fp16,[2]>{name}=reduce_sum(x=x);}}->({name});}}"
     text = text.replace("x=x", "x=x,keep_dims=bool(false),axes=tensor<int32,[1]>([0])")
@@ -169,7 +169,7 @@ def test_types_that_are_inferred_anew_stay_apart_from_names(quoted: bool) -> Non
     assert miltext.parse(miltext.infer_draft(draft)) == miltext.parse(miltext.infer_draft(text, all=True))
 
 
-def test_what_side_renamed_stays_apart_from_its_type_in_merge() -> None:
+def test_a_renamed_value_stays_apart_from_its_type_in_a_merge() -> None:
     base = 'program(1.3) { func main<ios18>(fp16 x) { fp16$"a/b" = relu(x = x); fp16 z = exp(x = $"a/b"); } -> (z); }'
     ours = base.replace("relu(x = x)", 'relu(x = x)[name = string("r")]')
     theirs = base.replace('fp16$"a/b"', "fp16 c").replace('$"a/b"', "c")
@@ -177,7 +177,7 @@ def test_what_side_renamed_stays_apart_from_its_type_in_merge() -> None:
     assert miltext.parse(merged.text) == miltext.parse(theirs.replace("relu(x = x)", 'relu(x = x)[name = string("r")]'))
 
 
-def test_a_suggestion_stays_apart_from_what_it_touches() -> None:
+def test_a_suggestion_stays_apart_from_adjacent_words() -> None:
     text = 'program(1.3) { func main<ios18>(fp16 x) { fp16$"a" = relu(x = x); } -> (b); }'
     fix = Diagnostic(
         "error", "MIL604", "it is called b", Span(text.index('$"a"'), text.index('$"a"') + 4), suggestion="b"
@@ -191,7 +191,7 @@ def test_a_suggestion_stays_apart_from_what_it_touches() -> None:
     st.lists(st.sampled_from(['$"a"', "b", "fp16", "1", "-2.5", "(", "=", "/* c */", "//d\n", ", ", "]", "-inf"])),
     st.data(),
 )
-def test_words_that_are_edited_are_those_that_were_meant(given_words: list[str], data: st.DataObject) -> None:
+def test_edits_change_the_intended_words(given_words: list[str], data: st.DataObject) -> None:
     text = tight("".join(f"{word} " for word in given_words)) if given_words else ""
     found = lexer(FINE).tokens(text, 0)
     places = [(at, at + len(word)) for terminal, word, at in found if terminal not in (END, "COMMENT")]
@@ -204,7 +204,7 @@ def test_words_that_are_edited_are_those_that_were_meant(given_words: list[str],
 
 
 @pytest.mark.parametrize(("edit", "why"), [((3, 5, "x"), "in a word"), ((0, 9, "// it"), "what follows is a comment")])
-def test_what_would_change_more_is_refused(edit: tuple[int, int, str], why: str) -> None:
+def test_an_edit_that_would_change_more_is_refused(edit: tuple[int, int, str], why: str) -> None:
     with pytest.raises(MiltextError, match="MIL900") as refused:
         proven("program (1.3) { }", [edit], "a.mil")
     assert refused.value.path == "a.mil", why
@@ -229,7 +229,7 @@ def test_places_of_both_texts_correspond(text: str, data: st.DataObject) -> None
 
 
 @given(*[st.text("ab", max_size=12)] * 4)
-def test_what_an_edit_leaves_alone_stays_or_moves(head: str, old: str, new: str, tail: str) -> None:
+def test_unedited_parts_stay_or_move(head: str, old: str, new: str, tail: str) -> None:
     before, after = head + old + tail, head + new + tail
     shift = between(before, after)
     assert shift.text == after

@@ -35,14 +35,14 @@ program(1.3)
 """
 
 
-def test_by_default_only_the_build_info_goes() -> None:
+def test_by_default_only_the_build_info_is_removed() -> None:
     program = miltext.parse(TEXT)
     assert normalize(program) == "".join(line for line in TEXT.splitlines(keepends=True) if "buildInfo" not in line)
     assert normalize(program, keep_build_info=True) == TEXT
     assert miltext.to_text(program) == TEXT
 
 
-def test_values_are_named_after_what_makes_them() -> None:
+def test_values_are_named_after_their_makers() -> None:
     text = normalize(miltext.parse(TEXT), rename_values=True, drop_names=True)
     lines = [line.strip() for line in text.splitlines()]
     assert lines[3:-2] == [
@@ -67,7 +67,7 @@ def test_other_names_for_the_same_program_are_the_same_text() -> None:
         assert one == other
 
 
-def test_a_canonical_name_is_never_one_that_is_taken() -> None:
+def test_a_canonical_name_is_never_a_used_one() -> None:
     taken = TEXT.replace("x)", "relu_0)").replace("> x)", "> relu_0)").replace("relu_0 = relu", "a = relu")
     text = normalize(miltext.parse(taken.replace("x = relu_0, y = tensor", "x = a, y = tensor")), rename_values=True)
     assert "relu_1 = relu(x = relu_0)" in text
@@ -105,7 +105,7 @@ def test_a_changed_weight_changes_text_and_a_moved_one_does_not(tmp_path: Path) 
     assert texts[0] == texts[1] != texts[2]
 
 
-def test_what_is_no_program_is_refused() -> None:
+def test_an_object_that_is_not_a_program_is_refused() -> None:
     with pytest.raises(TypeError, match="expected a Program, MIL text, a model"):
         normalize(3)
 
@@ -122,7 +122,7 @@ def test_texts_and_paths_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         normalize(TEXT.replace(";", "", 1))
 
 
-def test_a_draft_is_taken_as_what_it_means(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_draft_counts_as_its_complete_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import numpy as np
 
     monkeypatch.chdir(tmp_path)
@@ -213,7 +213,7 @@ OTHERS: dict[str, Any] = {"elide": 1, "keep_build_info": True, "dialect": "1.0",
 
 @pytest.mark.parametrize("others", [{}, OTHERS], ids=["", "others"])
 @pytest.mark.parametrize("source", [of_text, of_package, of_pymil, of_conversion])
-def test_a_golden_pins_what_weights_hold(source: Any, others: dict[str, Any], tmp_path: Path) -> None:
+def test_a_golden_pins_the_numbers_of_weights(source: Any, others: dict[str, Any], tmp_path: Path) -> None:
     choices = {"rename_values": True, "drop_names": True, **others}  # coremltools counts on in its names
     one, same, other = (source(tmp_path / str(index), scale) for index, scale in enumerate([1, 1, 2]))
     golden = tmp_path / "golden.mil"
@@ -245,7 +245,7 @@ def test_a_golden_keeps_its_line_ends(tmp_path: Path) -> None:
     assert_matches_golden(program, golden, update=False)
 
 
-def test_weights_that_cannot_be_read_are_no_golden(tmp_path: Path) -> None:
+def test_unreadable_weights_are_not_a_golden(tmp_path: Path) -> None:
     model = of_text(tmp_path / "m", 1)
     with pytest.raises(ValueError, match=r"give the model.*or digest_weights=False"):
         assert_matches_golden(model.program, tmp_path / "golden.mil", update=True)
@@ -264,7 +264,7 @@ def failure_of(source: Any, golden: Path, **choices: Any) -> str:
     return str(failure.value)
 
 
-def test_failure_shows_by_structure_what_changed_beside_digests(tmp_path: Path) -> None:
+def test_a_failure_shows_changes_by_structure_beside_digests(tmp_path: Path) -> None:
     golden = tmp_path / "golden.mil"
     assert_matches_golden(miltext.load(EXAMPLE), golden, update=True, rename_values=True, drop_names=True)
     model = miltext.load(EXAMPLE)

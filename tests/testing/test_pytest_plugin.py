@@ -121,7 +121,7 @@ def test_a_golden_that_is_not_there_fails_and_is_not_written(project: pytest.Pyt
     assert not golden(project, "two").exists()
 
 
-def test_the_switch_writes_what_the_tests_see_and_nothing_else(project: pytest.Pytester) -> None:
+def test_the_switch_writes_only_the_goldens_of_the_tests(project: pytest.Pytester) -> None:
     golden(project, "one").write_text("")
     golden(project, "two").unlink()
     (project.path / "test_ops" / "other.mil").write_text("kept")
@@ -142,7 +142,7 @@ def test_unused_goldens_are_reported(project: pytest.Pytester, workers: tuple[st
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "xdist"])
-def test_unused_goldens_fail_a_run_that_is_asked_to(project: pytest.Pytester, workers: tuple[str, ...]) -> None:
+def test_unused_goldens_fail_a_run_on_request(project: pytest.Pytester, workers: tuple[str, ...]) -> None:
     if workers:
         pytest.importorskip("xdist", reason="needs pytest-xdist")
     old = project.path / "test_ops" / "old.mil"
@@ -166,7 +166,7 @@ NOT_RUN = {
 
 
 @pytest.mark.parametrize("body", NOT_RUN.values(), ids=NOT_RUN)
-def test_what_did_not_run_may_use_what_is_shared(project: pytest.Pytester, body: str) -> None:
+def test_tests_that_did_not_run_may_use_shared_goldens(project: pytest.Pytester, body: str) -> None:
     project.makeconftest(SHARED)
     run(project, "--mil-update").assert_outcomes(passed=2)
     (project.path / "pinned" / "more.mil").write_text(TEXT)
@@ -178,7 +178,7 @@ def test_what_did_not_run_may_use_what_is_shared(project: pytest.Pytester, body:
 @pytest.mark.parametrize(
     "arguments", [("-k", "one"), ("--ignore", "test_more.py"), ("--deselect", "test_more.py::test")]
 )
-def test_an_omitted_part_may_use_what_is_shared(project: pytest.Pytester, arguments: tuple[str, ...]) -> None:
+def test_an_omitted_part_may_use_shared_goldens(project: pytest.Pytester, arguments: tuple[str, ...]) -> None:
     project.makeconftest(SHARED)
     project.makepyfile(test_more=HEAD + "def test(mil_golden):\n    mil_golden.check(PROGRAM, 'more')\n")
     run(project, "--mil-update").assert_outcomes(passed=3)
@@ -232,7 +232,7 @@ def test_a_part_of_a_module_is_silent_of_the_rest(project: pytest.Pytester, argu
     result.stdout.no_fnmatch_line("*unused goldens*")
 
 
-def test_a_failing_module_is_silent_of_what_is_unused(project: pytest.Pytester) -> None:
+def test_a_failing_module_does_not_report_unused_goldens(project: pytest.Pytester) -> None:
     golden(project, "one").write_text("")
     (project.path / "test_ops" / "old.mil").write_text(TEXT)
     run(project).stdout.no_fnmatch_line("*unused goldens*")
@@ -265,7 +265,7 @@ def test_a_name_stays_in_the_folder(project: pytest.Pytester, name: str) -> None
     result.stdout.fnmatch_lines(["*ValueError:*is not the name of a golden*"])
 
 
-def test_weights_are_pinned_unless_asked_otherwise(pytester: pytest.Pytester) -> None:
+def test_weights_are_pinned_by_default(pytester: pytest.Pytester) -> None:
     shutil.copytree(ROOT / "examples" / "Classifier.mlpackage", pytester.path / "M.mlpackage")
     for name, choice in (("pinned", ""), ("not_pinned", ", digest_weights=False")):
         pytester.makepyfile(

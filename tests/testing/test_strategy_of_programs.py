@@ -20,11 +20,11 @@ def types_of(made: Program) -> list[str]:
 
 @settings(max_examples=25)
 @given(programs(ops=(1, 6)))
-def test_what_is_drawn_is_right(made: Program) -> None:
+def test_drawn_programs_are_valid(made: Program) -> None:
     assert findings_in(made) == []
 
 
-def test_it_shrinks_to_the_operations_that_matter() -> None:
+def test_a_program_shrinks_to_the_relevant_operations() -> None:
     """Earlier operations go away, whose results it took, later ones, and constants of their own."""
     few = programs(operations=["abs", "conv", "relu"], ops=(1, 3), opsets=["ios17"])
     some = settings(max_examples=300, database=None, derandomize=True, suppress_health_check=list(HealthCheck))

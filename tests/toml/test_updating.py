@@ -153,6 +153,6 @@ def test_numbers_are_distinguished() -> None:
     assert made == "a = 1.0\nb = -0.0\nc = nan\nd = 1\n"
 
 
-def test_what_is_not_toml_is_not_updated() -> None:
+def test_a_text_that_is_not_toml_is_not_updated() -> None:
     with pytest.raises(NotToml):
         updated("a = ", {})

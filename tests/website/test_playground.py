@@ -162,7 +162,7 @@ def test_offsets_match_the_page(desktop: Driver) -> None:
     assert desktop["#editor .cm-lintRange-error"] == "imagge"
 
 
-def test_focus_stays_in_the_list_that_is_made_anew(desktop: Driver) -> None:
+def test_focus_stays_in_the_rebuilt_list(desktop: Driver) -> None:
     desktop.write(WRONG.replace("-> (y)", "-> (yy)"))
     assert desktop["#tab-findings"] == "Findings 2"
     desktop.page.focus(".fix >> nth=0")
@@ -182,7 +182,7 @@ SHOWN = {
 
 
 @pytest.mark.parametrize("tab", SHOWN)
-def test_each_tab_shows_what_it_makes_of_a_text(tab: str, desktop: Driver) -> None:
+def test_each_tab_shows_its_result_for_a_text(tab: str, desktop: Driver) -> None:
     desktop.write(DRAFT)
     assert SHOWN[tab] in desktop.shown(tab)
     assert desktop.page.get_attribute(f"#tab-{tab}", "aria-selected") == "true"

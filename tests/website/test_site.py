@@ -301,7 +301,7 @@ def test_each_exit_status_is_reported_with_its_meaning() -> None:
     ]
 
 
-def test_the_command_shows_what_is_wrong_and_fails(tmp_path: Path) -> None:
+def test_the_command_shows_the_error_and_fails(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("x", encoding="utf-8")
     done = CliRunner().invoke(main, ["build", "--out", str(tmp_path)])
     assert done.exit_code == 1

@@ -55,7 +55,7 @@ def test_a_link_leads_to_the_page_of_its_file(source: str, page: str, link: str,
         ("docs/tutorial.md", "tutorial.md", "../grammar/__init__.py", None),
     ],
 )
-def test_a_link_to_what_is_not_a_page_leads_home(
+def test_a_link_to_a_file_outside_the_site_leads_home(
     source: str, page: str, link: str, there: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a home it is plain words, and one that leads nowhere stays, of which MkDocs warns."""
@@ -115,7 +115,7 @@ def test_links_in_code_stay() -> None:
         ("", ""),
     ],
 )
-def test_what_belongs_to_an_item_is_indented_as_mkdocs_reads_it(written: str, read: str) -> None:
+def test_contents_of_an_item_are_indented_for_mkdocs(written: str, read: str) -> None:
     assert lists.for_site(written) == read
 
 
@@ -161,7 +161,7 @@ def test_reports_are_coloured_and_lose_nothing() -> None:
             assert Error not in {kind for kind, word in tokens if word == block}
 
 
-def test_text_of_help_is_no_markdown() -> None:
+def test_text_of_help_is_not_markdown() -> None:
     assert markdown.plain("all of *.mil in [tool] `a*b` <x>") == "all of \\*.mil in \\[tool\\] `a*b` \\<x>"
     assert markdown.plain("` ```mil ` *a* ``b`c*`` `*") == "` ```mil ` \\*a\\* ``b`c*`` `\\*"
     assert markdown.plain("with --no-loss, `a --b` x--y") == "with `--no-loss`, `a --b` x--y"

@@ -40,8 +40,8 @@ def check(
         advisories: Also report known faults of Core ML and coremltools that the program meets: "usual" for faults that
             do not depend on one device, "all" for all.
         numbers: Also bound the numbers that fp16 computes, if there are no errors: sums out of range, and functions
-            that fail. The least and the greatest number of each input by its name; the range of an omitted input is as
-            the description says, or unlimited. An error reports a program that cannot be run.
+            that fail. The least and the greatest number of each input by its name; an omitted input has the range of
+            the description, or is unlimited. An error reports a program that cannot be run.
 
     Returns:
         The findings. Their spans point into the text; for a Program or a model, into the output of `to_text`. Findings
@@ -50,7 +50,7 @@ def check(
     Raises:
         ModelError: The program of a model cannot be read.
         OSError: The file of a path cannot be read.
-        ValueError: Another word for `advisories`, or a range in `numbers` that is none, or that of no input.
+        ValueError: Another word for `advisories`, or an invalid range or an unknown input in `numbers`.
 
     Example:
         errors = [each for each in miltext.check("Model.mlpackage") if each.severity == "error"]
@@ -84,7 +84,7 @@ def _found(
 
 
 def _range(name: str, ends: Any) -> tuple[float, float]:
-    """Return the range of an input. Raise ValueError for what is none."""
+    """Return the range of an input. Raise ValueError for anything else."""
     try:
         low, high = map(float, ends)
     except (TypeError, ValueError):
@@ -105,7 +105,7 @@ def _of_numbers(model: Model, found: list[Diagnostic], ranges: Mapping[str, tupl
     functions = [each for _, subject in stages for each in subject.graph.functions.values()]
     known = {each.name for function in functions for each in function.inputs}
     if unused := sorted(ranges.keys() - known):
-        raise ValueError(f"{unused[0]!r} in `numbers` is no input; there are {', '.join(sorted(known))}")
+        raise ValueError(f"{unused[0]!r} in `numbers` is not an input; the inputs are {', '.join(sorted(known))}")
     made: list[Diagnostic] = []
     for name, subject in stages:
         try:

@@ -1,4 +1,4 @@
-"""The further checks of a file that its project, or a command line, asks for: advisories, and matches of rules."""
+"""The further checks of a file that its project or a command line requests: advisories, and matches of rules."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A Difference carried out: the old model with the edits of its entries, which make it the new one."""
+"""Application of a Difference: the old model, with the edits of its entries, becomes the new model."""

@@ -69,7 +69,7 @@ def apply(difference: Difference, source: Source, *, weights_from: Source | None
 
 
 def _whole(source: Source) -> Model:
-    """Return the model of a source; of a text the completed one, with the arrays that it names in a weight file."""
+    """Return the model of a source; for a text, the completed model, with the arrays that it names in a weight file."""
     model = model_of(source)
     if model.type == PROGRAM and (whole := completed(model)).kind == "mil":
         return whole

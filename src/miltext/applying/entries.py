@@ -46,7 +46,7 @@ class EntryTable:
 def require_applicable(difference: Difference, name: str) -> None:
     """Raise ModelError for a Difference with parts that cannot be carried out; `name` is the model."""
     if difference.breaking:
-        raise not_applicable("a difference of only the breaking changes does not say what the new model is", name)
+        raise not_applicable("a difference of only the breaking changes does not determine the new model", name)
     refused = sorted({each.kind for each in difference.changes if each.kind in _NOT_APPLICABLE})
     if refused:
         raise not_applicable(f"the difference has changes that cannot be applied, of the kind {listed(refused)}", name)

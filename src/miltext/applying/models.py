@@ -52,7 +52,7 @@ def edited_alone(difference: Difference, program: Program, name: str) -> Program
 
 def _texts(difference: Difference, name: str) -> Texts:
     if difference.texts is None:
-        raise other_model("the difference is not one of two programs", name)
+        raise other_model("the difference is not between two programs", name)
     return difference.texts
 
 
@@ -110,7 +110,7 @@ class _ModelEdits:
 
     def _pipeline(self, made: Spec, difference: Difference, model: Model) -> None:
         if difference.texts is not None:
-            raise other_model("it is a pipeline, and the difference is one of two programs", model.name)
+            raise other_model("it is a pipeline, but the difference is between two programs", model.name)
         pipeline = pipeline_of(made, model.type)
         if pipeline is None:
             raise lacking("the message of the pipeline is missing", model.name)

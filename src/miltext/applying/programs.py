@@ -60,7 +60,7 @@ def edited_program(program: Message, texts: Texts, edits: Iterable[Edit], taken:
     """
     own = own_copy(program)
     if wire_of(own) != wire_of(texts.old.message):
-        raise other_model("its program is another one than the one that was compared", name)
+        raise other_model("its program is not the compared program", name)
     try:
         return _ProgramEdits(own, texts, edits, taken, name).run()
     except GraphError as failure:

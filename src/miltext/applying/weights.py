@@ -41,7 +41,7 @@ class NewWeight(NamedTuple):
 
 
 class _Content(NamedTuple):
-    """What is in a record: its type, its size, its padding and its digest."""
+    """The contents of a record: type, size, padding and digest."""
 
     dtype: str
     size: int
@@ -194,7 +194,7 @@ def is_stored(value: Value) -> bool:
 
 
 def without_folder(value: Value, name: str) -> ModelError:
-    """Return the error about a new weight in a temporary folder, as of the arrays of a draft, for a Program that has no
+    """Return the error about a new weight in a temporary folder, such as an array of a draft, for a Program that has no
     folder to keep it in.
     """
     why = "it is in an array file or a temporary folder, and a Program has no folder for it; apply to a path or a Model"

@@ -71,7 +71,7 @@ def _shown(found: np.dtype[np.generic]) -> str:
         return str(found.name)
     if found.names is not None:
         return "structures"
-    return f"{found.itemsize} bytes of an unknown type each; of bf16 or fp8, save the bit patterns as unsigned integers"
+    return f"{found.itemsize} bytes of an unknown type each; save bf16 or fp8 as bit patterns of unsigned integers"
 
 
 def check_shape(shape: tuple[Any, ...], itemsize: int) -> None:

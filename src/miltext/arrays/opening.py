@@ -121,7 +121,7 @@ def _refuse_others(file: BinaryIO, size: int) -> None:
 
 
 def _require_conversion(reference: ArrayReference, header: Header, path: Path) -> None:
-    """Refuse an ambiguous conversion: of integers that may be the bits of the target type."""
+    """Refuse an ambiguous conversion of integers, which may be the bits of the target type."""
     if reference.dtype is None:
         return
     target = BY_NAME[reference.dtype]

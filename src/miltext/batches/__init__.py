@@ -1,1 +1,1 @@
-"""Work on many models at once: which models paths name, executors that lose no model, and a cache of results."""
+"""Work on many models at once: the models that paths name, executors that lose no model, and a cache of results."""

@@ -1,4 +1,4 @@
-"""Results of earlier work in files: of a model that has not changed, the result is taken from there.
+"""Results of earlier work, kept in files, and returned for models that have not changed.
 
 The name of a file is the digest of all that a result depends on beside files: the work with its options, the path, and
 the versions. Its contents are the result and the files that were read for it (`reads`). So there is one result for each
@@ -53,7 +53,7 @@ class ResultCache:
     """The results in a folder, which may be that of other processes and versions at the same time."""
 
     def __init__(self, folder: Path) -> None:
-        """Open a folder, which is made for the first entry. Raise OSError for a path that is no folder."""
+        """Open a folder, which is made for the first entry. Raise OSError for a path that is not a folder."""
         if os.path.lexists(folder) and not folder.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
         self._folder = folder
@@ -89,7 +89,7 @@ class ResultCache:
         self._write(self._file(work), reads, result)
 
     def close(self) -> None:
-        """Write what is left, and delete the oldest results if there is too much of them."""
+        """Write the remaining results, and delete the oldest if all are too large."""
         try:
             self._flush()
             if self._has_written and self.problem is None:

@@ -155,7 +155,7 @@ class _Batch(Generic[Item, Result]):
     def _results(
         self, future: Future[Done[Result]], given: list[int], *, is_own: bool
     ) -> Iterator[tuple[int, Result | Lost]]:
-        """Yield the results of an ended task. What a cluster of others fails with is no reason of an item."""
+        """Yield the results of an ended task. An error of a given executor is not the failure of an item."""
         done = _ended(future)
         if isinstance(done, Done):
             self._size = max(1, min(LONGEST, int(SECONDS * len(given) / max(done.seconds, 1e-9))))

@@ -33,7 +33,7 @@ LARGEST = 1 << 26
 _LIBRARIES = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 _OWN = tuple(os.path.join(os.path.realpath(path), "") for path in (*_LIBRARIES, str(Path(__file__).parents[1])))
 _PASSED_OVER = (*_OWN, "/proc/", "/sys/", "/dev/null", "/dev/urandom")
-"""The beginnings of paths that are no inputs: files of the versions that a result depends on anyhow."""
+"""The beginnings of paths that are not inputs: files of installed versions, which name the result."""
 
 
 class ReadFile(NamedTuple):
@@ -105,7 +105,7 @@ class Recorder:
             self._files[path] = identity_of(path)
 
     def reads(self, model: str) -> Reads | None:
-        """Return what was read, and all files of the model; None if it cannot be compared later."""
+        """Return the files that were read, and all files of the model; None if it cannot be compared later."""
         if self.has_written:
             return None
         model = os.path.abspath(model)
@@ -124,7 +124,7 @@ class Recorder:
 
 
 Listener: TypeAlias = Callable[[str, "int | None"], None]
-"""A function of an absolute path: of a file with the flags with which it is opened, or of a folder with None."""
+"""A function that receives the absolute path of a file and the flags of its opening, or of a folder and None."""
 
 _listeners: list[Listener] = []
 _is_hooked: list[bool] = []
@@ -158,7 +158,7 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
 
 @contextmanager
 def recording() -> Iterator[Recorder]:
-    """Record what is read within the block."""
+    """Record the files read within the block."""
     recorder = Recorder()
     with listening(recorder.note):
         yield recorder

@@ -1,6 +1,7 @@
-"""Functions that fail in fp16 within the range of their inputs: what happens, where, and what to write instead.
+"""Functions that fail in fp16 within the range of their inputs: the failure, its place, and the spelling to use
+instead.
 
-Each row is a public report or plain arithmetic of fp16; `source` says which.
+Each row is a public report or plain arithmetic of fp16; `source` names it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Advice(NamedTuple):
-    """A function that fails: what it does, the inputs that are safe, and the way out. `is_reported` on a device."""
+    """A function that fails: its failure, its safe inputs, and the way out. `is_reported` on a device."""
 
     failure: str
     safe: str

@@ -39,7 +39,7 @@ def checked_numbers(subject: Subject, ranges: Mapping[str, tuple[float, float]])
 def number_findings(subject: Subject, given: Mapping[str, Interval]) -> list[Finding]:
     """Return the findings about the numbers of all functions of a program, with the `given` ranges of inputs.
 
-    Ranges of other inputs are left out: they may be those of other models. Raise MiltextError for a program that cannot
+    Ranges of other names are ignored: they may be inputs of other models. Raise MiltextError for a program that cannot
     be run.
     """
     evaluators = [Evaluator(subject, function, check=False) for function in subject.graph.functions]
@@ -59,7 +59,7 @@ def _of_function(evaluator: Evaluator, given: Mapping[str, Interval]) -> Iterato
 
 
 def _is_empty(value: Value) -> bool:
-    """Return whether a value has no elements, whose range would say nothing."""
+    """Return whether a value has no elements, whose range would be meaningless."""
     return isinstance(value.type, TensorType) and 0 in value.type.shape
 
 

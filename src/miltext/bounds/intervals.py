@@ -107,7 +107,7 @@ def of_array(array: Array) -> Interval:
 
 
 def hull(intervals: Iterable[Interval]) -> Interval:
-    """Return the least range around all; that of nothing is 0."""
+    """Return the least range around all; 0 for none."""
     several = [*intervals] or [ZERO]
     low, high = min(each.low for each in several), max(each.high for each in several)
     return Interval(low, high, all(each.is_known for each in several), all(each.is_sure for each in several))

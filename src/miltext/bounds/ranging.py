@@ -44,7 +44,7 @@ class Bound(NamedTuple):
 
 
 def input_ranges(evaluator: Evaluator, given: Mapping[str, Interval]) -> dict[str, Interval]:
-    """Return the range of each input: as given, or as the description or the type says."""
+    """Return the range of each input: as given, or from the description or the type."""
     return {
         name: given[name] if name in given else _described(declared, evaluator.features.get(name))
         for name, declared in evaluator.inputs.items()

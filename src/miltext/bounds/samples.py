@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Seen:
-    """What was seen of a value: the ranges of its finite and of all elements, and the counts of the others.
+    """Measurements of a value: the ranges of its finite and of all elements, and the counts of the others.
 
     A device may lose the precision of subnormal numbers of fp16, or lose them.
     """

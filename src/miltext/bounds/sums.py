@@ -1,7 +1,7 @@
 """The largest partial sums of operations that add many terms, in any order.
 
-A partial sum is at most the sum of all positive terms, and at least that of all negative ones: whatever the order in
-which a device adds them.
+A partial sum is at most the sum of all positive terms, and at least the sum of all negative terms, in any order of
+addition.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Sum(NamedTuple):
 
 
 def limit_of(op_type: str) -> float:
-    """Return where a sum of an operation is infinite: that of the engine's accumulator, or that of fp16."""
+    """Return the bound from which a sum of an operation is infinite: the engine's accumulator's, or fp16's."""
     return ENGINE_LIMIT if op_type in PRODUCTS else GREATEST_HALF
 
 

@@ -307,4 +307,4 @@ TRANSFERS: dict[str, Transfer] = {
     "reduce_log_sum_exp": _log_sum_exp,
     "scaled_dot_product_attention": _attended,
 }
-"""The range of an operation's result; that of another operation is not known."""
+"""The range of an operation's result; it is unknown for other operations."""

@@ -62,7 +62,7 @@ OUTPUTS = (PACKAGE, ".mlmodel", COMPILED)
 def build(source: Model, output: str | os.PathLike[str], choices: BuildChoices = NO_CHOICES) -> list[Diagnostic]:
     """Write an `.mlpackage`, `.mlmodel` or `.mlmodelc` with the program of `source`; return the warnings.
 
-    It does and raises what `miltext.build` does, but refuses drafts: ParseError, MIL112 or MIL113.
+    It is `miltext.build`, but refuses drafts: ParseError, MIL112 or MIL113.
     """
     output = Path(output)
     new = prepare(source, output, choices)

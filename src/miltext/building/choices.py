@@ -88,8 +88,8 @@ class BuildOptions(WriteOptions):
 class BuildChoices(BuildOptions):
     """The options of a build whose original is open.
 
-    `edit` is for the verbs that change a program, and `any_kind` for the verbs that write any model as it is. Entries
-    of the description that other models take, by function and name, are `elsewhere`: the build does not lose them.
+    `edit` is for the verbs that change a program, and `any_kind` for the verbs that write any model as it is.
+    `elsewhere` are entries of the description that other models take, by function and name: they are not lost.
     """
 
     original: Model | None = None

@@ -38,7 +38,7 @@ def rename(
 
     An operation's `name` that repeats the value's name is changed, too. All functions with the value are changed, or
     only `function`. Raise ParseError, and ModelError: MIL430 for an unknown name, MIL431 for an empty new name or a
-    name in use, and without `any_name`, MIL426 for a name that is no identifier.
+    name in use, and without `any_name`, MIL426 for a name that is not an identifier.
     """
     if not new:
         raise refusal(codes.NAME_IN_USE, "the new name is empty", path)
@@ -105,7 +105,7 @@ RENAMED = Note("an output has the name of its value: `miltext rename` changes bo
 
 
 def require_fit(name: str, taken: Collection[str] = (), path: str | None = None, *more: Note) -> None:
-    """Refuse a name that is no identifier (MIL426), with `more` notes; suggest a name outside `taken`."""
+    """Refuse a name that is not an identifier (MIL426), with `more` notes; suggest a name outside `taken`."""
     why = unfit(name)
     if not why:
         return
@@ -121,8 +121,8 @@ def expose(
     `function`.
 
     Raise ParseError, and ModelError: MIL430 for an unknown name, MIL432 for a value of an inner block, for a value that
-    is an output already, and for a value in several functions; without `any_name`, MIL426 for a name that is no
-    identifier.
+    is an output already, and for a value in several functions; without `any_name`, MIL426 for a name that is not
+    an identifier.
     """
     functions = _functions(text, function, path)
     edits: dict[int, tuple[list[str], bool]] = {}

@@ -58,7 +58,7 @@ def follow_programs(spec: Spec) -> list[DescriptionLoss]:
 def follow_descriptions(spec: Spec) -> None:
     """Give inputs, states and outputs of programs their names in the descriptions, where one feature has two names.
 
-    Raise ModelError: MIL426 for a name that is no identifier, MIL431 for a name of another value in the function.
+    Raise ModelError: MIL426 for a name that is not an identifier, MIL431 for a name of another value in the function.
     """
     for described in models_with_programs(spec):
         for each in _other_names(described):
@@ -117,7 +117,7 @@ def _drop_predictions(described: Described, function: str, outputs: Types) -> It
         predicted = getattr(described, prediction)
         if predicted and predicted not in outputs:
             described.ClearField(prediction)
-            message = f"the {prediction} `{predicted}` was removed: it is no output of `{function}`"
+            message = f"the {prediction} `{predicted}` was removed: it is not an output of `{function}`"
             yield DescriptionLoss(message, is_meant=True)
     yield from lone_probabilities(described)
 
@@ -183,7 +183,7 @@ def _matches(entry: FeatureDescription, types: Types, name: str, side: str) -> b
 
 
 def _types(described: Described, side: str, types: Types, names: Names) -> Types:
-    """Return the types of described features: the program's where they match, else None."""
+    """Return the types of described features, as in the program; None for a feature that does not match it."""
     return {
         entry.name: types[names[entry.name]]
         if entry.name in names and _matches(entry, types, names[entry.name], side)

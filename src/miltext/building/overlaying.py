@@ -28,8 +28,8 @@ def own_model(new: NewModel) -> Spec:
 
 
 def changed_overlays(new: NewModel) -> dict[str, bytes]:
-    """Return the new contents of changed overlays, by their paths below `Data`; of all overlays without an original
-    package.
+    """Return the new contents of changed overlays, by their paths below `Data`; without an original package, the
+    contents of all overlays.
     """
     if new.overlays is None:
         return {}

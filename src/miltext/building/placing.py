@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def placed(failure: ModelError, source: Model) -> MiltextError:
-    """Return an error about the program of a source, with the place in its text, or with its name if it is no text."""
+    """Return an error about the program of a source, with the place in its text, or its name if it is not a text."""
     subject = failure.about
     text = None if "program" in vars(source) else source.text  # a program that was read before may have changed
     if not isinstance(subject, BlamedPart) or text is None:

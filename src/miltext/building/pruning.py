@@ -103,8 +103,8 @@ def _place(record: WeightRecord, name: str, offset: int) -> None:
 
 
 def _compared_work(new: NewModel) -> int:
-    """Return the bytes that `_prune` reports as progress: of the records that values refer to, each once, even if a
-    file has several names.
+    """Return the bytes that `_prune` reports as progress: the records that values refer to, each once, even if a file
+    has several names.
     """
     used = used_sizes(ml_programs(new.spec))
     found: dict[tuple[str, int], int] = {}

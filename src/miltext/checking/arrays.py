@@ -119,7 +119,7 @@ def _too_wide(opened: StoredArray) -> Finding | None:
 
     if len(opened.shape) <= LARGEST_RANK:
         return None
-    most = f"no type of more than {LARGEST_RANK} is inferred"
+    most = f"no type of rank above {LARGEST_RANK} is inferred"
     message = f"`{opened.reference}` has {len(opened.shape)} dimensions, and {most}"
     return Finding((), codes.UNREADABLE_ARRAY_FILE, f"{message}; {codes.TABLE[codes.UNREADABLE_ARRAY_FILE].way_out}")
 

@@ -55,7 +55,7 @@ class DraftWalk(UsualWalk):
 
     `carried` are the types of a loop's variables, by the inputs of its blocks without types: the types of the incoming
     and the returned values, with a `?` for each size that differs. If a type is wider than before the walk, another
-    walk is necessary (`wider`). Of the inferences, only the last is kept, unless all are needed.
+    walk is necessary (`wider`). Only the last inference is kept, unless all are needed.
     """
 
     keeps_all = False

@@ -86,7 +86,7 @@ def marker_of(root: Node | None) -> Node | None:
 
 
 def marker_words(root: Node | None) -> set[str]:
-    """Return the words other than types of the marker in the head of a draft."""
+    """Return the words of the marker in the head of a draft, apart from `types`."""
     marker = marker_of(root)
     return {name_in(word) for word in draft_words(marker)} if marker else set()
 

@@ -1,4 +1,4 @@
-"""Findings about a dump of the Core ML runtime, which is no Program."""
+"""Findings about a dump of the Core ML runtime, which is not a Program."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 def dump_findings(
     text: str, path: str | None = None, also: Further | None = None, folder: Path | None = None
 ) -> list[Diagnostic]:
-    """Return the findings about a dump: the first mistake of an unreadable one, or all errors in what it states.
+    """Return the findings about a dump: the first mistake of an unreadable one, or all errors in its contents.
 
     `also` is the further check of its operations.
 
-    The runtime adds operations that no model contains, so an unknown operation is no mistake.
+    The runtime adds operations that no model contains, so an unknown operation is not a mistake.
     """
     try:
         dump = read_dump(text, path)

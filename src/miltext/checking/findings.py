@@ -120,7 +120,7 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def _spans(root: Node, paths: Iterable[Path]) -> dict[Path, Span]:
-    """Return the places of the paths and of the enclosing phrases, if any; of two places of a path, the first."""
+    """Return the places of the paths and of the enclosing phrases, if any; for two places of a path, the first."""
     wanted = {path[:end] for path in paths for end in range(len(path) + 1)}
     spans: dict[Path, Span] = {}
     for path, phrase in phrases_by_path(root, lambda path, _: path in wanted):

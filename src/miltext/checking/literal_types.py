@@ -56,8 +56,8 @@ class Misfit(ValueError):
 class Beside:
     """The operands that may determine the type of a literal, by parameter.
 
-    An operation may be bound to thousands of values of few data types: of each parameter and data type, this contains
-    the first two values.
+    An operation may be bound to thousands of values of few data types: this contains the first two values of each
+    parameter and data type.
     """
 
     def __init__(self, operands: Mapping[str, Sequence[Operand]]) -> None:

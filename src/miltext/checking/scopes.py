@@ -94,7 +94,7 @@ def _unknown_opset(opset: str, place: Path) -> Finding:
 def _near_opset(opset: str) -> str | None:
     """Return the known opset nearest to a name, in its usual spelling.
 
-    Of two digits, it is the version with these exchanged, or else the nearest version.
+    For two digits, it is the version with exchanged digits, or else the nearest version.
     """
     near = one_slip_from(opset, PROTO_BY_TEXT) or nearest(opset, PROTO_BY_TEXT)
     if number := re.fullmatch("ios([0-9]{2})", opset.lower()):
@@ -283,7 +283,7 @@ def _scope_of(value: Value) -> Function | Block | Op | None:
 
 
 def _in_sight(user: Op | Block) -> Iterator[str]:
-    """Yield the names in scope at an operation or at the end of a block: of its block, then the outermost first."""
+    """Yield the names in scope at an operation or at the end of a block: its block's, then from the outermost on."""
     around = []
     end, block = (user, user.block) if isinstance(user, Op) else (None, user)
     while block is not None:

@@ -232,7 +232,7 @@ def _owner(operation: Node, parts: _Parts) -> str:
 
 
 def owner_of(op_type: str, outputs: Sequence[str], name: str | None) -> str:
-    """Return the name of an operation: of its output or, if it has several or none, its `name`."""
+    """Return the name of an operation: its output's or, if it has several or none, its `name`."""
     if len(outputs) == 1:
         return outputs[0]
     return name or next(iter(outputs), op_type)

@@ -95,7 +95,7 @@ Exit status: 0 all is well; 1 the input was read and is wrong; 2 usage, files, a
 
 @contextmanager
 def naming_what_was_meant(context: click.Context) -> Iterator[None]:
-    """Make the error of an unknown option name the nearest option, and of a wrong number say so; all show the usage."""
+    """Make errors of options show the usage, and the nearest option for an unknown name."""
     try:
         yield
     except click.NoSuchOption as failure:

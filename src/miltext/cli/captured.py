@@ -37,7 +37,7 @@ class CapturedStream(TextIOWrapper):
 
 
 class Captured:
-    """The output of a verb on a model: what it wrote, and `counts` of which the sums are shown after all models.
+    """The output of a verb on a model: its text, and `counts`, whose sums are shown after all models.
 
     The `model` is None while the models are still looked for.
     """
@@ -66,7 +66,7 @@ def standard_output() -> TextIO:
 
 
 def standard_error() -> TextIO:
-    """Return the stream for all that is no result."""
+    """Return the stream for everything except results."""
     kept = captured()
     return sys.stderr if kept is None else kept.err
 

@@ -32,7 +32,7 @@ FOLLOWED = (codes.MISFIT_DESCRIPTION, codes.PIPELINE_TYPE_CLASH, codes.PIPELINE_
 """The codes of contradictions that a fix of a description may solve."""
 
 INPUT = "input "
-"""What precedes the names of inputs among the counts."""
+"""The prefix of the names of inputs among the counts."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Original:
         self._last: tuple[Model, AsBuilt | None] | None = None
 
     def as_built(self, text: Model) -> AsBuilt | None:
-        """Return the model that a build of a text would write; that of the last text is kept."""
+        """Return the model that a build of a text would write; the model of the last text is kept."""
         from miltext.drafting.as_built import as_built
 
         if self._last is None or self._last[0] is not text:
@@ -64,8 +64,8 @@ class CheckRun:
 
     `fixable` counts the suggestions that `--fix` would apply, `unsafe` further ones with `--unsafe-fixes`, and `around`
     the reports about the surroundings of programs: in pipelines, and in the files of compiled models; `rule_files`
-    counts the rule files. `ranges` are those of inputs if numbers are bounded, else None, and `bounded` the inputs of
-    programs whose numbers were bounded.
+    counts the rule files. `ranges` are the ranges of inputs if numbers are bounded, else None, and `bounded` the inputs
+    of programs whose numbers were bounded.
     """
 
     rules: Rules
@@ -256,7 +256,7 @@ class CheckRun:
     # ---- the end
 
     def counts(self, reports: Sequence[Report]) -> Counter[str]:
-        """Return what the last line of a report sums up, and the inputs of programs whose numbers were bounded."""
+        """Return the sums for the last line of a report, and the inputs of programs whose numbers were bounded."""
         found = Counter(each.severity for report in reports for each in report.diagnostics)
         return found + Counter(
             {

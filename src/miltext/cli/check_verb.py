@@ -46,13 +46,13 @@ Examples:
   miltext check --numbers Model.mlpackage --input-range image=0:1   # sums and functions that leave the range of fp16
   miltext check .                            # every model and .mil below, except for sidecars
   miltext check --fix .                      # apply all certain suggestions to the .mil
-  miltext check --diff --unsafe-fixes a.mil  # show what all suggestions would change
+  miltext check --diff --unsafe-fixes a.mil  # show the changes by all suggestions
   miltext check --fix Model.mlpackage        # its description follows its program
   miltext check --select MIL6 --ignore MIL603 .
   miltext check --no-drafts .                # for a repository of complete programs
   miltext check --advisories Model.mlpackage # also known faults of Core ML and coremltools
   miltext check --advisories --list          # the known faults, their sources and ways out
-  miltext check --profile ane-m4-macos27 Model.mlpackage   # what the Neural Engine does not take, and why
+  miltext check --profile ane-m4-macos27 Model.mlpackage   # operations that the Neural Engine refuses, and why
   miltext check --watch .                    # again after each change
   miltext check --jobs auto --cache .miltext-cache .   # in a process for each core; unchanged models are not read
   miltext check --format sarif *.mil > found.sarif
@@ -143,7 +143,7 @@ def _end(counts: Counter[str], options: Mapping[str, Chosen]) -> None:
     metavar="NAME=LOW:HIGH",
     multiple=True,
     callback=input_ranges,
-    help="The range of an input for --numbers, as in x=-1:1; may be repeated.  [that of the description]",
+    help="The range of an input for --numbers, as in x=-1:1; may be repeated.  [the description's]",
 )
 @click.option("--drafts/--no-drafts", default=None, help="Accept drafts, or report them as errors.  [--drafts]")
 @click.option(
@@ -153,15 +153,13 @@ def _end(counts: Counter[str], options: Mapping[str, Chosen]) -> None:
     default=None,
     help="Also report known faults of Core ML and coremltools that the program meets.",
 )
-@click.option(
-    "--all-advisories", "advisories", flag_value="all", help="Also report those that were seen on one device only."
-)
+@click.option("--all-advisories", "advisories", flag_value="all", help="Also report faults seen on one device only.")
 @click.option("--no-advisories", "advisories", flag_value=OFF, help="Do not report known faults.  [--no-advisories]")
 @click.option(
     "--profile",
     metavar="NAME",
     help="Also report operations that the Neural Engine of a chip and system does not take; `list` lists all, `off` is "
-    "none.  [that of the project]",
+    "none.  [the project's]",
 )
 @click.option("--list", "is_list", is_flag=True, help="List the advisories, and check nothing.")
 @click.option("--config", metavar="FILE", help="Use the settings of this pyproject.toml for all files.")
@@ -295,11 +293,11 @@ def _refuse_bundles(checked: Sequence[Input]) -> list[str]:
 
 
 def _refuse_unused_ranges(ranges: Mapping[str, object], counts: Counter[str]) -> None:
-    """End the command with an error if a range is that of no input, in spite of bounded programs."""
+    """End the command with an error for a range that matches no input of the bounded programs."""
     bounded = [name.removeprefix(INPUT) for name in counts if name.startswith(INPUT)]
     unused = sorted(ranges.keys() - bounded)
     if unused and bounded:
-        fail(f"--input-range {unused[0]}: no program has this input; there are {', '.join(sorted(bounded))}")
+        fail(f"--input-range {unused[0]}: no program has this input; the inputs are {', '.join(sorted(bounded))}")
 
 
 def _summary(counts: Counter[str], *, fix: bool, diff: bool) -> str:

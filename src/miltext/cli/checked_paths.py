@@ -99,7 +99,7 @@ def option_codes(_context: click.Context, _option: click.Parameter, values: Sequ
 def inputs(paths: Sequence[str], rules: Rules, *, missing: bool = False) -> list[Input]:
     """Return the files and models of the paths, each once; for a plain folder, all below it.
 
-    A path that does not exist ends the command, unless a `missing` one is to be reported as that of a model. The path
+    A path that does not exist ends the command, unless a `missing` path counts as a model. The path
     of one of many models is that model.
     """
     kept = captured()
@@ -110,7 +110,7 @@ def inputs(paths: Sequence[str], rules: Rules, *, missing: bool = False) -> list
 
 
 def passed_over(found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
-    """Return the notes about a file that is no program, and was only found in a folder."""
+    """Return the notes about a file that is not a program, and was only found in a folder."""
     return [each._replace(severity="note", message=f"passed over: {each.message}") for each in found]
 
 

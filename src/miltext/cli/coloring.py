@@ -57,7 +57,7 @@ RULES = {
         ColorRule(r"(?<![\w.])[-+]?[0-9][\w.:+-]*", YELLOW),
     ),
 }
-"""The colours of the kinds of texts without a lexer here; of the rules that match at a place, the first counts."""
+"""The colours of the kinds of texts without a lexer here; the first rule that matches at a place counts."""
 
 
 def colored_pieces(pieces: Iterable[str], kind: str) -> Iterable[str]:
@@ -138,7 +138,7 @@ _MARKUP = re.compile(r"\*\*(?P<strong>[^*]+)\*\*|`(?P<code>[^`]+)`")
 
 
 def rendered(markdown: str, *, is_colored: bool) -> str:
-    """Return Markdown without its marks, for a terminal: code blocks are indented, and words in colours if asked."""
+    """Return Markdown without its marks, for a terminal: code blocks are indented, and words may be in colours."""
     color = (coloring("markdown") if is_colored else None) or str
     parts = _FENCED.split(markdown)
     parts[::2] = [_MARKUP.sub(partial(_without_marks, is_colored), _LINK.sub(r"\1", prose)) for prose in parts[::2]]

@@ -1,4 +1,4 @@
-"""`miltext cost`: what a model costs to run."""
+"""`miltext cost`: the costs of running a model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EPILOG = """\b
 Examples:
   miltext cost Model.mlpackage
   miltext cost Model.mlpackage --shape image=1,3,256,256
-  miltext cost Model.mlpackage --against Old.mlpackage      # what costs more, the largest change first
+  miltext cost Model.mlpackage --against Old.mlpackage      # added work, the largest change first
   miltext cost Model.mlpackage --json | jq '.functions[0].peakBytes'
 \b
 Exit status: 0 all is well; 1 the input was read and is wrong, or with --against the costs differ; 2 usage, files.
@@ -49,7 +49,7 @@ def command(
 
     Only products of `conv`, `conv_transpose`, `linear`, `matmul`, `einsum`, attention and recurrent layers are macs. A
     weight counts with its bytes as stored, each time that an operation reads it. Views such as `reshape` move no bytes.
-    Of a `cond`, the larger branch counts, and of a loop one turn. The numbers follow from the program alone: weight
+    The larger branch of a `cond` counts, and one turn of a loop. The numbers follow from the program alone: weight
     files may be missing. Repeated scopes and operations share a row; JSON has all rows, unfolded.
     """
     from miltext.costing.costs import measure_cost

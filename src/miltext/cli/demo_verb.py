@@ -49,7 +49,7 @@ def command() -> None:
     with tempfile.TemporaryDirectory(prefix="miltext-demo-") as name:
         folder = Path(name)
         shutil.copytree(model(), folder / MODEL)
-        _report("A model is printed as text. This is a draft, which leaves out what miltext infers.")
+        _report("A model is printed as text. This is a draft, without the types that miltext infers.")
         _show(folder, "print", MODEL, "--draft", "--drop-names")
         _report(f"Two mistakes are made in that text, as {DRAFT}: `sofmax` for `softmax`, and 69 for 96.")
         draft = to_draft(load(folder / MODEL).program, drop_names=True)

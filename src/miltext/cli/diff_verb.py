@@ -93,7 +93,7 @@ cannot be read, or no difference was found and a weight or a model was not read.
 @click.option(
     "--numbers",
     is_flag=True,
-    help="Also run both models on the same inputs, as `compare` does, and show what each cause does to the outputs.",
+    help="Also run both models on the same inputs, as `compare` does, and show each cause's effect on the outputs.",
 )
 @input_options
 @click.option("--function", default=None, metavar="NAME", help="With --numbers: the function of A to run.  [main]")
@@ -151,7 +151,7 @@ class _Run(NamedTuple):
     function: str
 
     def numbers(self, found: Difference, old: Model, new: Model) -> Difference:
-        """Return a difference with the numbers of two models, or with the reason why they cannot be compared; of two
+        """Return a difference with the numbers of two models, or with the reason why they cannot be compared; for two
         pipelines, with the numbers of each model that differs.
         """
         from miltext.cli.compared_numbers import compared_numbers

@@ -42,16 +42,16 @@ Exit status: 0 the models were read, matches or not; 1 a pattern or a model is w
 def command(pattern: str, paths: tuple[str, ...], is_count: bool, nested: str | None) -> None:
     """Find the patterns of a rule file, or of a packaged rule, in models.
 
-    PATTERN is a rule file, whose rules need no replacements, or the name of a packaged rule or file. Of each match, the
-    last value is shown, and what the names of the pattern stand for. A folder means every model below it; a pipeline,
-    all of its ML Programs.
+    PATTERN is a rule file, whose rules need no replacements, or the name of a packaged rule or file. For each match,
+    the last value is shown, and the values for the names of the pattern. A folder means every model below it; a
+    pipeline, all of its ML Programs.
     """
     from miltext.parsing.rule_texts import is_rule_file
     from miltext.rewriting.packaged import patterns
     from miltext.rewriting.packaged import rules_of as packaged_rules
 
     rules = patterns(packaged_rules(pattern))
-    names = named_paths(paths, "models to look in")
+    names = named_paths(paths, "models to search")
     found: list[tuple[str, str | None, FoundMatch]] = []
     counts: dict[str, int] = {}
     is_wrong = False

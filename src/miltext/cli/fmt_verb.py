@@ -97,7 +97,7 @@ def _files(paths: Sequence[str], *, missing: bool = False) -> list[str]:
     """Return the files that the paths name, each once, in order within a folder, without sidecars, which are formatted
     when made.
 
-    A path that does not exist ends the command, unless a `missing` one is to be reported as that of a file.
+    A path that does not exist ends the command, unless a `missing` path counts as a file.
     """
     from miltext.review.sidecar import is_sidecar
 

@@ -39,7 +39,7 @@ class InputChoices(NamedTuple):
 
     @property
     def read(self) -> list[str]:
-        """The files to read, and words without a file."""
+        """The paths of files to read, and words in place of a path."""
         return [*self.words.values(), *([self.archive] if self.archive is not None else [])]
 
 

@@ -80,7 +80,7 @@ def command(draft: str, output: str, anew: bool, **options: bool) -> None:
         raise click.UsageError(_NO_DRAFT.format(f"{name} is none"))
     text = decode(data, name)
     if is_dump(text):
-        parse(text, path=name)  # a dump is no draft: the error of its types is that of any reader of programs
+        parse(text, path=name)  # a dump is not a draft: the error of its types is that of any reader of programs
     completed = (complete_anew if anew else complete)(text, name, [word for word in DRAFT_WORDS if options[word]])
     show(completed.diagnostics, text, name)
     if completed.text is None:

@@ -34,7 +34,8 @@ HERE = (ProcessPoolExecutor, ThreadPoolExecutor)
 class ManyResult(NamedTuple):
     """The result of `miltext.many` for a model: its `path`, and the exit `status` of the verb.
 
-    The `result` is the JSON of the verb, or what a function returned. A `diagnostic` is the reason why there is none.
+    The `result` is the JSON of the verb, or the value that a function returned. A `diagnostic` is the reason for an
+    absent result.
     """
 
     path: str
@@ -73,7 +74,7 @@ def many(
 
     Raises:
         ModelError: A folder contains no model, or options name a file that does not exist.
-        OSError: The cache is no folder.
+        OSError: The cache is not a folder.
         ValueError: The verb takes one model, or has no such options.
 
     Example:

@@ -158,7 +158,7 @@ class _ManyRun:
             self._call = self._call.elsewhere()
 
     def _refuse_unclear(self, paths: Sequence[str]) -> None:
-        """Refuse options for one model, and two things at once."""
+        """Refuse options for one model, and two reports at once."""
         given = (name for name, each in zip(ManyOptions._fields, self._options, strict=True) if each is not None)
         self._manner.refuse(self._params, next((f"--{name.replace('_', '-')}" for name in given), None))
         if self._options.files_from == "-" and "-" in paths:

@@ -116,7 +116,7 @@ OPTIONS_MEANT = {
     "--stage": ("--model",),
     **dict.fromkeys(("--exclude", "print --weights"), ()),  # the nearest by spelling does something else
 }
-"""Other tools' names for an option, perhaps of one verb; of several meanings, the first that the verb has is
+"""Other tools' names for an option, perhaps of one verb; the first meaning that the verb has is
 suggested.
 """
 

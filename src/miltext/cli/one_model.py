@@ -27,7 +27,7 @@ HABITS = ("miltext.color", "miltext.quiet", "miltext.stdin_filename")
 """The values of options of every verb in the context."""
 
 PASSED_OVER = (codes.NOT_AN_ML_PROGRAM, codes.RULES_NOT_PROGRAM)
-"""The codes of files that are no programs: in a folder, they are passed over."""
+"""The codes of files that are not programs: in a folder, they are passed over."""
 
 _working_folder = Lock()
 
@@ -56,7 +56,7 @@ class VerbCall(NamedTuple):
         return self._replace(folder=os.getcwd(), version=version("miltext"))
 
     def work(self, item: Input) -> Sequence[Json]:
-        """Return what the result depends on beside files, for a cache: settings of the project are a part of it."""
+        """Return the dependencies of the result beside files, for a cache: they include settings of the project."""
         from miltext.settings.project import settings_of
 
         streams = standard_output(), standard_error()
@@ -158,7 +158,7 @@ def _status(context: click.Context, command: click.Command, item: Input) -> int:
 
 @contextmanager
 def _passing_over(item: Input) -> Iterator[None]:
-    """Pass over a file in a folder that is no program, with a note."""
+    """Pass over a file in a folder that is not a program, with a note."""
     try:
         yield
     except MiltextError as failure:

@@ -1,4 +1,4 @@
-"""`miltext optimize`: a model without operations that are not needed."""
+"""`miltext optimize`: removal of unnecessary operations from a model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   miltext optimize Model.mlpackage -o New.mlpackage
-  miltext optimize Model.mlpackage --dry-run           # what would go, rule by rule
+  miltext optimize Model.mlpackage --dry-run           # the removals, rule by rule
   miltext optimize Model.mlpackage -o New.mlpackage --verify
   miltext optimize Model.mlpackage -o New.mlpackage --skip constant-folding
   miltext optimize Model.mlpackage --dry-run --format json
@@ -41,7 +41,7 @@ written; 2 usage, files.
     default="",
     help="The .mlpackage, .mlmodel, .mlmodelc or .mil to write.",
 )
-@click.option("--dry-run", is_flag=True, help="Write nothing: show what would go.")
+@click.option("--dry-run", is_flag=True, help="Write nothing: show the removals.")
 @click.option("--skip", "skipped", multiple=True, metavar="RULE", help="Leave a rule or pass out; may be repeated.")
 @verify_options
 @nested_option()
@@ -59,15 +59,15 @@ def command(
     weights: tuple[str, ...],
     **choices: Chosen,
 ) -> None:
-    """Write MODEL without the operations that are not needed: every number keeps its bits.
+    """Write MODEL without unnecessary operations: every number keeps its bits.
 
-    All packaged rules and passes apply that are exact, until none changes anything: dead code, common subexpressions,
+    All exact packaged rules and passes apply until none changes anything: dead code, common subexpressions,
     operations on constants, casts, transposes and reshapes that cancel or join, operations that return their input. A
     compressed weight stays compressed. Names of inputs and outputs, description and weights are kept as in every edit.
     """
     from miltext.rewriting.optimizing import optimize
 
-    require_one_end(output, dry_run, "what would go")
+    require_one_end(output, dry_run, "the operations to remove")
     whole = open_whole(model)
     changes: list[DescriptionChange] = []
     with Progress("writing weights") as bar:

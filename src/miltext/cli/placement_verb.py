@@ -34,7 +34,7 @@ LIST = "list"
 EPILOG = """\b
 Examples:
   miltext placement analytics.mil
-  miltext placement analytics.mil --against before.mil    # what moved, at what boundary, at what cost
+  miltext placement analytics.mil --against before.mil    # moved operations, their boundaries and costs
   miltext placement plan.tsv --json
   miltext placement Model.mlpackage --profile ane-m4-macos27   # by proven rules, without a device
 \b
@@ -139,10 +139,10 @@ def _placement(name: str) -> Placement:
     data = b"" if is_folder else read_stdin() if name == "-" else read_file(Path(name))
     found = None if is_folder else read_placement(data, shown)
     if found is None:
-        way = Note("of a model, `--profile NAME` answers by proven rules; `miltext check --profile list` lists them")
+        way = Note("for a model, `--profile NAME` answers by proven rules; `miltext check --profile list` lists them")
         message = "this is neither a dump of the runtime nor a compute plan"
         raise refusal(codes.UNREADABLE_PLAN, message, shown, way)
     for device in found.strange:
-        message = f"`{device}` is no device that is known, so its operations count as neither CPU nor Neural Engine"
+        message = f"`{device}` is an unknown device: its operations count as neither CPU nor Neural Engine"
         show([warning(codes.UNKNOWN_DEVICE, message)], None, shown)
     return found

@@ -51,7 +51,7 @@ Examples:
   miltext print Model.mlpackage --draft --drop-names | less # for people to edit
   miltext print Model.mlpackage --weights-as b.bin          # to join the text with another model's
   miltext print Model.mlpackage --html -o model.html
-  miltext print Model.mlpackage --placement --profile ane-m4-macos27   # what the Neural Engine takes
+  miltext print Model.mlpackage --placement --profile ane-m4-macos27   # operations that the Neural Engine takes
   miltext print Pipeline.mlpackage -o texts                 # texts/0-head.mil, texts/1-tail.mil, ...
   miltext print Pipeline.mlpackage --model 1 -o tail.mil
   git show HEAD:model.mlmodel | miltext print
@@ -210,7 +210,7 @@ class PrintForm:
     def refuse_unclear(self) -> None:
         """Refuse options that do not go together. Raise UsageError."""
         if self.outline and replace(self, outline=False) != _PLAIN:
-            raise click.UsageError("--outline can be combined only with --model and -o: it is no text of the program")
+            raise click.UsageError("--outline can be combined only with --model and -o, since it is not a program text")
         proven = self.as_coremlc or self.verify_roundtrip or self.annotate or self.style.strict
         if (self.draft or self.drop_names) and (not self.draft or self.compact or self.html or proven):
             raise click.UsageError(_WITH_DRAFT if self.draft else "--drop-names is for drafts: add --draft")
@@ -224,12 +224,12 @@ class PrintForm:
             raise click.UsageError(_WITH_COREMLC)
 
     def _beside_profile(self) -> PrintForm:
-        """Return the form without what goes with a profile."""
+        """Return the form without the parts that need a profile."""
         style = self.style._replace(dialect="1.3", floats="hex")
         return replace(self, placement=False, profile=None, html=False, style=style)
 
     def for_terminal(self) -> PrintForm:
-        """Return the form for people at a terminal, without long literals, unless an option asks for all."""
+        """Return the form for people at a terminal, without long literals, unless an option requests all."""
         is_proven = self.as_coremlc or self.verify_roundtrip or self.style.strict
         if (
             self.outline

@@ -37,7 +37,7 @@ def without_repeats(found: Sequence[Diagnostic], text: str | None) -> list[Diagn
 
 
 def _kind(found: Diagnostic) -> Hashable:
-    """Return what is equal in repeated findings: repeated layers have names that differ in their numbers."""
+    """Return the equal part of repeated findings: names in repeated layers differ in their numbers."""
     words = (found.message, *(note.message for note in found.notes))
     return found.severity, found.code, *(_NUMBERS.sub("#", each) for each in words)
 

@@ -68,7 +68,7 @@ PASS = "pass"
     default="",
     help="The .mlpackage, .mlmodel, .mlmodelc or .mil to write.",
 )
-@click.option("--dry-run", is_flag=True, help="Write nothing: show what would be replaced.")
+@click.option("--dry-run", is_flag=True, help="Write nothing: show the replacements.")
 @click.option("--only", "sites", multiple=True, metavar="VALUE", help="Replace only this site; may be repeated.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Make N replacements at most.")
 @verify_options
@@ -106,7 +106,7 @@ def command(
         return
     if len(words) < 2:
         raise click.UsageError("name at least one rule, and the MODEL: `miltext rewrite softmax Model.mlpackage`")
-    require_one_end(output, dry_run, "what would be replaced")
+    require_one_end(output, dry_run, "the operations to replace")
     *rules, model = words
     whole = open_whole(model)
     own = {"only": sites, "limit": limit, "weights": given_weights(weights), "model": nested}

@@ -197,8 +197,8 @@ def _naming(evaluator: Evaluator) -> Iterator[None]:
 
 
 class _Run(NamedTuple):
-    """A run of a function from its `inputs`; `states` are first the initial and then the final ones. Of inner values,
-    it returns those `requested` for, or with `everything` all except constants.
+    """A run of a function from its `inputs`; `states` are first the initial and then the final ones. It returns the
+    `requested` inner values, or with `everything` all except constants.
     """
 
     evaluator: Evaluator

@@ -33,7 +33,7 @@ class ShownOutcomes(ABC):
         """Show a result, now or later."""
 
     def end(self) -> None:  # noqa: B027
-        """Show what is left."""
+        """Show the remaining outcomes."""
 
 
 class JsonLines(ShownOutcomes):

@@ -95,7 +95,7 @@ def _report(file: Record, form: str, width: int | None) -> None:
 
 
 def _made(path: Path, form: str, width: int | None) -> list[tuple[Path, str]]:
-    """Return the sidecars of a model and their texts; all weights are read for that."""
+    """Return the sidecars of a model and their texts; this reads all weights."""
     from miltext.review.sidecar import sidecars
 
     with Progress("reading weights", lambda: size_below(path if path.is_dir() else path.parent)) as progress:

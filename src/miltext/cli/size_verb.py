@@ -1,4 +1,4 @@
-"""`miltext size`: where the bytes of a model are, and what grew."""
+"""`miltext size`: the places of a model's bytes, and its growth."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EPILOG = """\b
 Examples:
   miltext size Model.mlpackage
   miltext size Model.mlpackage --limit 100
-  miltext size Model.mlpackage --against Old.mlpackage    # what grew, the largest change first
+  miltext size Model.mlpackage --against Old.mlpackage    # the growth, the largest change first
   miltext size Model.mlpackage --json | jq '.weights[0]'
 \b
 Exit status: 0 all is well; 1 the input was read and is wrong, or with --against the sizes differ; 2 usage, files.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  miltext split Model.mlpackage --parts 3 --dry-run               # the parts, and what passes between them
+  miltext split Model.mlpackage --parts 3 --dry-run               # the parts, and the values between them
   miltext split Model.mlpackage --parts 3 -o parts                # parts/01_Model.mlpackage, ...
   miltext split Model.mlpackage --max-weights 500MB -o parts
   miltext split Model.mlpackage --at relu_1 --at relu_3 -o parts
@@ -44,7 +44,7 @@ def byte_count(context: click.Context, option: click.Parameter, words: str | Non
     factor = _FACTORS.get(found[2].upper()) if found is not None else None
     size = int(float(found[1]) * factor) if found is not None and factor is not None else 0
     if size < 1:
-        raise click.BadParameter(f"{words!r} is no number of bytes, such as 500MB, 2GiB or 1000000", context, option)
+        raise click.BadParameter(f"{words!r} is not a number of bytes, such as 500MB, 2GiB or 1000000", context, option)
     return size
 
 
@@ -90,8 +90,8 @@ def command(
     """Divide MODEL into parts, each a model: by the size of weights, by number, at values, or by function.
 
     Boundaries are where the fewest bytes pass from part to part, and never at a value that an input of a model cannot
-    have. A part takes values directly from each part that makes them: run in order, the parts compute what MODEL does.
-    All uses of a state are in one part, and constants are in each part that uses them.
+    have. A part takes values directly from each part that makes them: run in order, the parts compute the results of
+    MODEL. All uses of a state are in one part, and constants are in each part that uses them.
 
     Each part is shown, with its operations, the bytes of its weights, and the values that pass to other parts.
     """

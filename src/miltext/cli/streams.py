@@ -160,7 +160,7 @@ def texts_in(folder: str) -> list[str]:
     """Return every .mil below a folder; end the command if there are none."""
     from miltext.files.writing import texts_below
 
-    message = f"no .mil file found in the folder {folder}; of a model, `miltext print` writes one"
+    message = f"no .mil file found in the folder {folder}; `miltext print` writes one for a model"
     return texts_below(folder) or fail(message)
 
 

@@ -248,7 +248,7 @@ def reporting(output: str) -> Iterator[Record]:
 
 
 def require_one_end(output: str, dry_run: bool, what: str, end: str = "model") -> None:
-    """Raise UsageError unless a verb writes an output, an `end`, or shows, in words, `what` would happen."""
+    """Raise UsageError unless a verb writes an output, an `end`, or shows its effect; `what` is the effect in words."""
     if output and dry_run:
         raise click.UsageError("--dry-run writes nothing: leave out either --dry-run or -o")
     if not output and not dry_run:

@@ -49,7 +49,7 @@ def model_of(source: Source, folder: Path | None = None) -> Model:
 
 
 def require_source(source: object) -> None:
-    """Raise TypeError for an object that is no source."""
+    """Raise TypeError for an object that is not a source."""
     if isinstance(source, str | os.PathLike | Model):
         return
     name = getattr(getattr(source, "DESCRIPTOR", None), "full_name", "")

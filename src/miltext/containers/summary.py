@@ -29,10 +29,10 @@ Summary = dict[str, Json]
 
 
 def summarize(model: Model, whole: Model | None = None) -> Summary:
-    """Return the contents of a model, as JSON: `kind`, `type`, `specificationVersion`, `metadata`, and of an ML Program
-    `functions`, `weights` and `blobFiles`; the statements of a compiled one as `compiled`; of any other model `inputs`,
-    `states` and `outputs`, and of a pipeline `models` and the `connections` between them; of a package its `overlays`,
-    and its `items` of unknown use.
+    """Return the contents of a model, as JSON: `kind`, `type`, `specificationVersion`, `metadata`, and for an ML
+    Program `functions`, `weights` and `blobFiles`; for a compiled model its statements as `compiled`; for any other
+    model `inputs`, `states` and `outputs`, and for a pipeline `models` and the `connections` between them; for a
+    package its `overlays`, and its `items` of unknown use.
 
     Parameters are elements of weights, counted once if several values share a record. Weight files need not exist.
     Bytes count as unused if no model of `whole`, the pipeline around this model, uses them. Raise ParseError for a

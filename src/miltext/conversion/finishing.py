@@ -170,7 +170,7 @@ class Finishing:
     def _copy(self, known: KnownConstant, is_new: bool) -> Value:
         """Insert a copy after a constant.
 
-        Either the copy gets the new type, or the constant if its name belongs to that.
+        The copy gets the new type if it `is_new`, otherwise the constant gets it, and the copy keeps the old type.
         """
         name = self._fresh(f"{known.value.name}_to_{self._precisions.old if is_new else self._precisions.new}")
         copy = known.maker.copy()

@@ -37,10 +37,10 @@ class Loss:
     """The loss of an array as fp16.
 
     `absolute` is the largest error, made at the number `at`; `relative` the largest error over its number. NaN and
-    infinities have no error. Of the nonzero numbers, `zeros` become 0, `subnormals` keep fewer bits than the 11 of
-    others, and `raised` become the least magnitude instead of 0; `clamped` stood for an infinity. `overflow` is the
-    number of greatest magnitude that fp16 does not have; `greatest` the greatest magnitude of all finite numbers;
-    `least` the least magnitude other than 0, where some are below the normal numbers of fp16.
+    infinities have no error. `zeros` are the nonzero numbers that become 0, `subnormals` keep fewer than 11 bits, and
+    `raised` become the least magnitude instead of 0; `clamped` stood for an infinity. `overflow` is the number of
+    greatest magnitude beyond fp16; `greatest` the greatest magnitude of all finite numbers; `least` the least magnitude
+    other than 0, where some are below the normal numbers of fp16.
     """
 
     absolute: float = 0.0

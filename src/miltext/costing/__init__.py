@@ -1,1 +1,1 @@
-"""What a model costs to run: multiply-accumulates, bytes read and written, and the memory of its values."""
+"""The costs of running a model: multiply-accumulates, bytes read and written, and the memory of its values."""

@@ -1,4 +1,4 @@
-"""What a model costs to run: `miltext.cost`."""
+"""The costs of running a model: `miltext.cost`."""
 
 from __future__ import annotations
 

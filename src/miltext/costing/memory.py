@@ -1,7 +1,7 @@
 """The most memory that the values of a function take at a time, in the order of the program.
 
 A value lives from the operation that makes it to the last one that uses it, an input from the beginning, and an output
-to the end. Views share the memory of their source. Constants and states are no such values. While an operation with
+to the end. Views share the memory of their source. Constants and states do not count. While an operation with
 blocks runs, the values of the block that needs the most live too; a loop is one turn, whose variables are views of the
 arguments, and the outputs of a block become those of its operation.
 """

@@ -1,4 +1,4 @@
-"""The costs of one program: of each counted operation, and of each function, with its peak."""
+"""The costs of each counted operation in a program, and of each function, with its peak."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ class CostedProgram:
         return self._walk.operand(value).type
 
     def _notes(self) -> Iterator[str]:
-        """Yield what is not counted, and why."""
+        """Yield the uncounted costs, with reasons."""
         for what, why in self.graph.contents.unread.items():
             yield f"{what}: {why}; sizes there are computed from types"
         names = [*dict.fromkeys(self._open)]

@@ -74,9 +74,9 @@ class FunctionCost(NamedTuple):
 
 @dataclass(frozen=True)
 class ModelCost:
-    """The costs of a model: of its `functions`, and of the counted `ops`, in the order of the program.
+    """The costs of a model's `functions`, and of the counted `ops`, in the order of the program.
 
-    `notes` say what is not counted or not known.
+    `notes` list the uncounted and unknown costs.
     """
 
     name: str

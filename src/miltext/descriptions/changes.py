@@ -198,7 +198,7 @@ def _of_model(around: Around) -> dict[str, str]:
 
 
 def _functions(description: ModelDescription) -> dict[str, Described]:
-    """Return the description of each function; of a model without a list, the description itself, by an empty name."""
+    """Return the description of each function; for a model without a list, the description itself, by an empty name."""
     return {each.name: each for each in description.functions} or {"": description}
 
 
@@ -300,7 +300,7 @@ def _order(
     function: str,
     path: str,
 ) -> Iterator[DescriptionChange]:
-    """Yield the change of order of the remaining entries, with all current ones."""
+    """Yield the changed order of the remaining entries; the change lists all current entries."""
     listed = [*now]
     stayed = [(names.of(name) or "", index) for name, index in was if (names.of(name), index) in listed]
     if stayed != [each for each in listed if each in stayed]:

@@ -267,7 +267,7 @@ def _fit_sizes(change: TypeChange) -> tuple[str, ...]:
 
 
 def _given_out(entry: FeatureDescription, kept: KeptSizes, shape: Shape) -> KeptSizes:
-    """Return the sizes of an output. They follow from the inputs, so a change is no loss.
+    """Return the sizes of an output. They follow from the inputs, so a change is not a loss.
 
     A constant shape has a single size. Unknown sizes of an array are left out. An image needs a size, and has the one
     that fits, with any size from 1 on for each unbounded `?`.

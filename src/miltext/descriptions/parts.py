@@ -86,7 +86,7 @@ class Part:
 
     @property
     def parts(self) -> Mapping[str, Part]:
-        """The parts of a message by the names of fields; of a map by its keys, of a list by names or places."""
+        """The parts of a message by the names of fields, of a map by keys, of a list by names or places."""
         return {}
 
     def way(self, path: str, key: str) -> str:

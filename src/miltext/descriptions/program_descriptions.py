@@ -37,7 +37,7 @@ SEVERAL_FUNCTIONS = STATES = WITHOUT_INPUTS = SEVERAL_LISTS = 9
 """The first specification version with listed functions, with states, with functions that take no input, and with
 several inputs of listed sizes.
 
-Source: coremltools, `mlmodel/src/Validation/InterfaceValidators.cpp` and `Utils.cpp`; of the last, its guide to
+Source: coremltools, `mlmodel/src/Validation/InterfaceValidators.cpp` and `Utils.cpp`; for listed sizes, its guide to
 flexible inputs, and `_validate_enumerated_shape_inputs`.
 """
 

@@ -37,15 +37,15 @@ def diff(
 ) -> Difference:
     """Return the differences between two models: each is MIL text, a path, a Program or a Model.
 
-    Operations are matched by structure, so that a renamed value, independent operations in another order, and weights
-    with other contents are reported as such. Weights are compared by content. For an unreadable weight file, or a
+    Operations are matched by structure, so that the result distinguishes renamed values, independent operations in
+    another order, and weights with other contents. Weights are compared by content. For an unreadable weight file, or a
     Program, whose folder is unknown, file name and offset are compared instead, and the Difference has a note. If no
     other difference is found, it is unknown whether the two are the same, unless both are one file, or neither has a
     weight file and `ignore_weights` is set.
 
-    Of two Models, the specification versions and descriptions are compared too; of two compiled ones, also their
-    analytics, `metadata.json` and other files; of a compiled model and another one, changes that the compiler makes to
-    every program are ignored. Two pipelines are compared model by model: models of the same name are paired, and the
+    For two Models, the specification versions and descriptions are compared too; for two compiled models, also their
+    analytics, `metadata.json` and other files; for a compiled model and another model, changes that the compiler makes
+    to every program are ignored. Two pipelines are compared model by model: models of the same name are paired, and the
     others by position. Models of other kinds are compared as bytes.
 
     Args:

@@ -195,7 +195,7 @@ def _all_labels(model: Model) -> Mapping[str, dict[str, None]]:
 
 
 def _labels_of(model: Model) -> Mapping[str, Labels]:
-    """Return the labels of each function of one model; of other kinds than ML Programs, all labels."""
+    """Return the labels of each function of one model; for other kinds than ML Programs, all labels."""
     if model.type == PROGRAM:
         return labels_of(model.program)
     found = _read(model, labels_in) if model.type in LABELS else None

@@ -100,7 +100,7 @@ def _files(bundle: BundleModel, known: set[str]) -> Facts:
 
 
 def file_fact(path: Path) -> str:
-    """Return the size and the digest of a file; of another thing, its kind."""
+    """Return the size and the digest of a file; for other kinds of entries, the kind."""
     if path.is_symlink():
         return f"a link to {os.readlink(path)}"
     if not path.is_file():

@@ -14,7 +14,7 @@
 | `description` | a field of the description | it states a fact of the program that differs |
 | `weight` | the form of a weight | its numbers are the same |
 
-No rule compares likeness: what is not derived stays a change of its own.
+No rule compares likeness: a change that is not derived stays an independent change.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from miltext.schema.types import Type
 
 MOST = 256
-"""The most values between which added or removed operations are looked for; what is further apart is a cause."""
+"""The most values between which added or removed operations are looked for; a change further apart is a cause."""
 
 _NUMBERS = re.compile(r"\d+")
 

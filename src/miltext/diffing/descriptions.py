@@ -35,7 +35,7 @@ _ADDED = "description.metadata"
 def compare_models(old: Model, new: Model, build_info: bool) -> list[Change]:
     """Return the changes of the parts around the programs of two models, and around the models of pipelines.
 
-    Of two Model messages, any difference of bytes is reported.
+    For two Model messages, any difference of bytes is reported.
     """
     changes = [Change("type", "", old.type, new.type)] if old.type != new.type else []
     found = _of_messages(old, new) if old.spec is not None and new.spec is not None else _of_others(old, new)

@@ -1,7 +1,7 @@
 """The exact data of the entries of a Difference, from which `miltext.apply` carries them out.
 
 An entry shows a text for people; its Edits are the same as parts of the two graphs. An `old` part only names the place
-in the old program. Of a `new` part, its own contents are taken, and the values that it uses are looked up.
+in the old program. A `new` part gives its own contents, and the values that it uses are looked up.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class ReportEntry(NamedTuple):
 
     Several `words` are the columns of a row. `folded` are the findings that this one stands for; `inner` are only
     counted if the entry is `closed`. `what` and `scope` are the noun and the scope by which a sum counts the finding;
-    `replaced` is the part of its words that says what was replaced.
+    `replaced` is the part of its words that names the replaced value.
     """
 
     sign: str

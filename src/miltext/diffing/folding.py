@@ -1,4 +1,4 @@
-"""The same edit in several places, told once.
+"""The same edit in several places, reported once.
 
 `repeats` decides which edits are the same.
 """

@@ -29,7 +29,7 @@ _KEYS = (
     ("n p", "the next and the previous change of the texts"),
     ("g", "both graphs; from the links of an entry, also its node"),
 )
-"""The keys, and what they do."""
+"""The keys, and their effects."""
 
 
 def legend(has_graphs: bool) -> str:

@@ -106,7 +106,7 @@ class _Drawn:
         self._names = new_names(difference.functions)
 
     def lines(self) -> Iterator[str]:
-        """Yield the two texts, and then the data of their graphs: of the states that entries gave to rows."""
+        """Yield the two texts, and then the data of their graphs, by the states that entries gave to rows."""
         name = self.panes.name
         if self.title:
             yield f"<h2>{escape(visible(self.title), quote=False)}</h2>\n"
@@ -118,9 +118,9 @@ class _Drawn:
 
 @dataclass
 class _Page:
-    """A page in the making: what is drawn by the path of the model, and the number of entries so far.
+    """A page in the making: the drawings by the path of the model, and the number of entries so far.
 
-    Of the entries in the making, all `follow` from others below the heading of consequences.
+    New entries `follow` from others below the heading of consequences.
     """
 
     drawn: dict[str, _Drawn]

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 
 EQUAL, DIFFERENT, REMOVED, ADDED, MOVED, LOOSE = " ", "~", "-", "+", ">", ""
-"""The states of lines side by side: equal but for names; of a pair with differences; of only one program; of an
-operation at another place in the other program; without a structure, to be lined up by their text.
+"""The states of lines side by side: equal but for names; a pair with differences; only in one program; an operation at
+another place in the other program; without a structure, to be aligned by their text.
 """
 
 

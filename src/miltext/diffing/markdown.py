@@ -117,8 +117,8 @@ def _shortened(line: str) -> str:
 def render_markdown(report: DiffReport, limit: int = LIMIT, most: float = inf) -> str:
     """Return a DiffReport as Markdown of at most `limit` characters and at most `most` lines.
 
-    If it has too many lines, its long lists are summed up. Of a text with too many characters, the longest lines are
-    cut first. Of a text that still does not fit, the last lines are left out; each cut states how much is missing.
+    If it has too many lines, its long lists are summed up. In a text with too many characters, the longest lines are
+    cut first. If a text still does not fit, the last lines are left out; each cut states how much is missing.
     Raise ValueError for a limit below LEAST.
     """
     if limit < LEAST:

@@ -75,7 +75,7 @@ def paired(old: Sequence[Stage], new: Sequence[Stage]) -> list[Pair]:
 
 
 class OfStage(Protocol):
-    """What was found out about the model of a stage."""
+    """A result about the model of a stage."""
 
     @property
     def stage(self) -> Stage: ...
@@ -85,7 +85,7 @@ _Found = TypeVar("_Found", bound=OfStage)
 
 
 def paired_findings(old: Sequence[_Found], new: Sequence[_Found]) -> Iterator[tuple[_Found | None, _Found | None]]:
-    """Yield what was found out about two models, in the pairs of their stages."""
+    """Yield the results about two models, in the pairs of their stages."""
     by_place = [{each.stage.place: each for each in side} for side in (old, new)]
     for stages in paired([each.stage for each in old], [each.stage for each in new]):
         was, now = (places[stage.place] if stage else None for places, stage in zip(by_place, stages, strict=True))

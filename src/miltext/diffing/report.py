@@ -1,6 +1,6 @@
 """The findings of a Difference as data, which text, Markdown and HTML render.
 
-What matters comes first: the summary, then the causes, and then the consequences.
+The order is by importance: the summary, the causes, the consequences.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Function, NamedValueType, Operation, TensorValue, Value
 
 SHOWN = 16
-"""The greatest number of elements of a shown tensor; of longer ones, the distance is shown."""
+"""The greatest number of elements of a shown tensor; for longer ones, the distance is shown."""
 
 
 class Spelling(Printer):

@@ -44,7 +44,7 @@ class StatRow(NamedTuple):
 
 
 def render_stat(difference: Difference, width: int | None, color: bool) -> str:
-    """Return the table, and a line for each part without scopes; of a width in columns, with bars, or without."""
+    """Return the table, and a line for each part without scopes; with a width in columns, the table has bars."""
     rows = [*_rows(difference, "")]
     left = [f"{count_line(*each)}\n" for each in counts(difference, functions=False)]
     left += [f"{line}\n" for line in _verdicts(difference, "")]
@@ -79,7 +79,7 @@ def _rows(difference: Difference, prefix: str) -> Iterator[StatRow]:
 
 
 def _remark(function: FunctionDifference) -> str:
-    """Return what is new about a function itself."""
+    """Return the changes of a function itself."""
     if function.status != "changed":
         return function.status
     return "" if function.name == function.old_name else f"renamed from {function.old_name}"

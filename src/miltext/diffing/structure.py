@@ -56,15 +56,15 @@ class Consequence:
 class Change:
     """A change from `old` to `new`, in MIL text apart from weights and long literals; None for an absent one.
 
-    `kind` is the changed part: of an operation its `operation` (the type), an `argument` or `attribute`, the `type`
-    of an output, its number of `outputs` or of `blocks`; of a block or function its `opset`, an `attribute`, the
-    type of an `input` or a `state`, the order of its `inputs`, or its `outputs`; of a program its `version`,
-    `docString` or an `attribute`; of a model its `type`, its `specification` version, a part of its `description`,
-    whether it `isUpdatable`, a `field` that the schema does not know, or its `contents`, if its kind is not read;
-    of a compiled model a part of its `analytics` or its `metadata.json`, or a `file`, by its size and digest; of a
-    package an `overlay` or a value of unknown use in it, an `own text` of the model under an overlay, or an `item`
-    of unknown use; of a model in a pipeline its `name` there, or its `place`; of a pipeline its `names`, where they
-    are empty. `name` is its name, if there are several.
+    `kind` is the changed part: for an operation its `operation` (the type), an `argument` or `attribute`, the `type` of
+    an output, its number of `outputs` or of `blocks`; for a block or function its `opset`, an `attribute`, the type of
+    an `input` or a `state`, the order of its `inputs`, or its `outputs`; for a program its `version`, `docString` or an
+    `attribute`; for a model its `type`, its `specification` version, a part of its `description`, whether it
+    `isUpdatable`, a `field` that the schema does not know, or its `contents`, if its kind is not read; for a compiled
+    model a part of its `analytics` or its `metadata.json`, or a `file`, by its size and digest; for a package an
+    `overlay` or a value of unknown use in it, an `own text` of the model under an overlay, or an `item` of unknown use;
+    for a model in a pipeline its `name` there, or its `place`; for a pipeline its `names`, where they are empty. `name`
+    is its name, if there are several.
     Values of the old program have their new names. For a changed constant as an argument, `also` lists the other
     arguments with the same constant, as ("conv", "strides"). A consequence has its reason in `follows`.
     """

@@ -34,7 +34,7 @@ def summarize(
     changes: Sequence[Change],
     models: tuple[Model | None, Model | None],
 ) -> DiffSummary:
-    """Return the summary of a comparison: of its `functions`, and of the `changes` of the models around the programs.
+    """Return the summary of a comparison's `functions`, and of the `changes` of the models around the programs.
 
     `models` are these models, if there are any.
     """
@@ -117,7 +117,7 @@ def _breaks(old: Model | None, new: Model | None) -> tuple[Change, ...] | None:
 
 
 def _kinds(alone: Iterable[str], replaced: Iterable[str | None]) -> dict[str, int]:
-    """Return the numbers of operations by type, the most frequent type first, without constants: of operations that
-    only one program has (`alone`), and of `replaced` ones, with another type in the other program.
+    """Return the numbers of operations by type, the most frequent type first, without constants, for operations that
+    only one program has (`alone`), and for `replaced` ones, with another type in the other program.
     """
     return dict(Counter(each for each in (*alone, *replaced) if each and each != "const").most_common())

@@ -170,7 +170,7 @@ def consequence_text(cause: str, kinds: Sequence[str], causes: int = 1) -> str:
 
 
 def operation_name(operation: OperationDifference) -> str:
-    """Return the name of an operation in a difference; of moved ones, the first."""
+    """Return the name of an operation in a difference; for moved operations, the first name."""
     return operation.name if not isinstance(operation, MovedOperations) else operation.names[0]
 
 
@@ -314,7 +314,7 @@ def _weight(weight: WeightChange) -> str:
 
 def counts(difference: Difference, *, functions: bool = True) -> Iterator[tuple[str, str]]:
     """Yield each part with causes, the model, a function or the weights, and how many; then the consequences. Yield the
-    verdict alone if there is no difference. Without `functions`, leave out what scopes count.
+    verdict alone if there is no difference. Without `functions`, leave out the changes that scopes count.
     """
     if difference.same is not False:
         yield "", difference.verdict

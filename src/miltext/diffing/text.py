@@ -64,7 +64,7 @@ def _painted(head: str, line: FlatLine) -> str:
 
 
 class FlatLine(NamedTuple):
-    """A line of a report: its depth, its sign, its text, and the part of it that says what was replaced."""
+    """A line of a report: its depth, its sign, its text, and the part of it that names the replaced value."""
 
     depth: int
     sign: str

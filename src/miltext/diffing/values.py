@@ -163,7 +163,7 @@ def _place(value: Value) -> WeightPlace | None:
 
 
 def _held(contents: ProgramContents, value: Value) -> str:
-    """Return the number, type and digest of a value's record in a weight file; of another value, its digest."""
+    """Return the number, type and digest of a value's record in a weight file; for another value, its digest."""
     blob = contents.blob(value)
     if blob is not None:
         return f"{blob.count} elements of {blob.dtype.name}, sha256:{blob.digest()[:DIGITS]}"

@@ -92,7 +92,7 @@ def rename(request: _RenameRequest) -> list[Diagnostic]:
         The warnings of `miltext.build`.
 
     Raises:
-        ModelError: MIL430 for an unknown name, MIL431 for a name in use, MIL426 for a name that is no identifier,
+        ModelError: MIL430 for an unknown name, MIL431 for a name in use, MIL426 for a name that is not an identifier,
             unless `check=False`; and the errors of `miltext.build`.
         TypeError: A name that is not a string.
         ValueError: `function` for a pipeline as a whole.
@@ -124,7 +124,7 @@ def expose(request: _ExposeRequest) -> list[Diagnostic]:
 
     Raises:
         ModelError: MIL430 for an unknown name, MIL432 for a value that cannot be an output, MIL426 for a name that is
-            no identifier, unless `check=False`; and the errors of `miltext.build`.
+            not an identifier, unless `check=False`; and the errors of `miltext.build`.
         TypeError: A name that is not a string.
         ValueError: No values.
 

@@ -53,10 +53,10 @@ COMPILED_SO = "it is compiled so; `description=` describes the model anew"
 
 
 class Written(NamedTuple):
-    """An ML Program to be written, in its `spec`, the `model` with its text, and the name of that in errors.
+    """An ML Program to be written, in its `spec`, the `model` with its text, and the name of the text in errors.
 
     `before` returns the earlier models, several for a linked one. A program that `is_edited` is not the program of the
-    model's text; one that `is_kept` is the earlier model's, whose description may have changed.
+    model's text; a program that `is_kept` is the earlier model's, whose description may have changed.
     """
 
     spec: Spec

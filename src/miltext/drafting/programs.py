@@ -41,7 +41,7 @@ def of_source(
 def program_of(source: Source) -> Message:
     """Return the Program of a source; a Program itself, of any pool, unchanged.
 
-    Raise ParseError and ModelError as `load` does, and TypeError for an object that is no source.
+    Raise ParseError and ModelError as `load` does, and TypeError for an object that is not a source.
     """
     if isinstance(source, Message):
         require_source(source)
@@ -54,8 +54,8 @@ def of_completed(
 ) -> Result:
     """Return a fact of a model; complete a draft first.
 
-    A text that names arrays in files is first replaced by what `arrays` makes of it; without `arrays`, it has no
-    Program. Errors have places in the text of the model.
+    A text that names arrays in files is first replaced by the text that `arrays` returns for it; without `arrays`, it
+    has no Program. Errors have places in the text of the model.
     """
     try:
         return asked(model)

@@ -39,7 +39,7 @@ _START, _SWITCH = re.compile("Launch_(.+)_ms"), re.compile("Src_(.+)_Dest_(.+)_m
 
 
 class DumpLowering(Lowering):
-    """A Lowering that accepts what only the runtime writes: types of buffers, and an opset at an operation."""
+    """A Lowering that also accepts syntax of the runtime: types of buffers, and an opset at an operation."""
 
     def tensor_buffer_type(self, children: Children) -> LoweredType:
         """`tensor_buffer<fp16, shape=[1], strides=[1], interleave_factors=[1]>`, as the tensor in the buffer"""
@@ -104,7 +104,7 @@ def _name(operation: Operation) -> str:
 
 
 def _costs(function: Function) -> SwitchingCosts | None:
-    """Return the costs that the attributes of a function state; None if there are none, or one is no time."""
+    """Return the costs that the attributes of a function state; None if there are none, or one is not a time."""
     start, switch = dict[str, float](), dict[tuple[str, str], float]()
     for key in sorted(function.attributes):
         begin, change = _START.fullmatch(key), _SWITCH.fullmatch(key)
@@ -128,7 +128,7 @@ def _string(value: Value) -> str:
 
 
 def _time(value: Value) -> float | None:
-    """Return milliseconds; None for a value that is no time, such as NaN or a negative number."""
+    """Return milliseconds; None for a value that is not a time, such as NaN or a negative number."""
     tensor = value.immediateValue.tensor
     stated = tensor.doubles.values or tensor.floats.values or tensor.ints.values or tensor.longInts.values
     time = float(next(iter(stated), nan))

@@ -71,8 +71,8 @@ def run(
         state: The array of each state, from one call to the next: it is empty at first, when states are zeros, and
             holds them afterwards, unless the run fails.
         values: Names of further inner values to return, or "all" for each output of an operation. They all stay in
-            memory. Of a value in a loop, the last one is kept; a block that did not run has none. A name means the
-            value in the function's own block first.
+            memory. For a value in a loop, the last result is kept; a block that did not run has no values. A name means
+            the value in the function's own block first.
         seed: A number that makes random operations repeatable.
         compute: "float32", in which fp16 is computed and then rounded after each operation; "native", to compute in
             the declared types; "ane" or "cpu", to compute fp16 as the Neural Engine, or Core ML's CPU, where that was

@@ -87,7 +87,7 @@ def _of_rank(feature: Feature, rank: int) -> Feature:
 
 
 def _sides(description: ModelDescription, function: str) -> tuple[Iterable[FeatureDescription], ...]:
-    """Return the inputs and the outputs of a function; of a model with a single function, they are in the description
+    """Return the inputs and the outputs of a function; for a model with a single function, they are in the description
     itself.
     """
     own = function_features(description, function)

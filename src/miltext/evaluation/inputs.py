@@ -228,7 +228,7 @@ def _without_ones(shape: tuple[int, ...]) -> list[int]:
 
 
 def _carried(called: str, array: Array, dtype: str) -> Array:
-    """Return an array in the carrier of its declared type; the array itself if it is in that."""
+    """Return an array in the carrier of its declared type; an array that is already in it is returned itself."""
     target, carrier = BY_NAME[dtype], CARRIERS[dtype]
     if array.dtype == carrier and dtype not in WITHOUT_NUMPY and not target.packed:
         return array

@@ -42,7 +42,7 @@ def in_pieces(function: _Function) -> _Function:
 
 
 def bounded(x: Held, low: float, high: float) -> Held:
-    """Return min(max(x, low), high) of floats; of fp16 by its bits, as a limit needs no conversion to float32."""
+    """Return min(max(x, low), high) of floats; for fp16 by its bits, since a limit needs no conversion to float32."""
     if np.isnan(low) or np.isnan(high):  # no limits to `clip` of numpy 1
         return np.minimum(np.maximum(x, low), high)
     if x.dtype != np.float16:

@@ -122,7 +122,7 @@ def narrowed(array: Array) -> Array:
 
 
 POWERS, OVERFLOWING = (2.0**-14, 2.0**15), 0x477FF000
-"""The least and the greatest power of two of fp16's normal numbers, and the bits in float32 of 65520: it lacks that."""
+"""The least and the greatest power of two of fp16's normal numbers, and the float32 bits of 65520, which fp16 lacks."""
 
 
 def _narrow(floats: Array, halves: Array) -> None:
@@ -183,7 +183,7 @@ class Constants:
     def find(self, message: Message) -> None:
         """Require a readable value.
 
-        Raise WeightsError, and UnfitValues if it contradicts its type. Of a value in a weight file, only the head of
+        Raise WeightsError, and UnfitValues if it contradicts its type. For a value in a weight file, only the head of
         the record is read.
         """
         if message.WhichOneof("value") == "blobFileValue":

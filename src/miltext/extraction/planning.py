@@ -145,7 +145,7 @@ def plan(program: Program, wanted: Wanted, function: str | None = None, *, later
 
 
 def _types(function: Function, opset: str, wanted: Wanted) -> dict[str, NamedValueType]:
-    """Return the declarations of the wanted values, by name; of several with one name, the last."""
+    """Return the declarations of the wanted values, by name; for several with one name, the last."""
     declared = {name: value.message for name, value in top_values(function, opset).items()}
     return {name: message for name in wanted.names if (message := declared.get(name)) is not None}
 

@@ -219,7 +219,7 @@ def stages(spec: Spec) -> Sequence[Spec]:
 
 
 def shell(spec: Spec) -> Spec:
-    """Return a Model message without its ML Program; of a pipeline, without its models and their names."""
+    """Return a Model message without its ML Program; for a pipeline, without its models and their names."""
     made = type(spec)()
     made.CopyFrom(spec)
     made.ClearField(PROGRAM)

@@ -187,7 +187,7 @@ def _locked(folder: Path, *, wait: bool) -> int:
 
 
 def _remove_left(folder: Path) -> None:
-    """Remove a remaining folder: of the same user, and without a lock."""
+    """Remove a remaining folder if it belongs to the same user and has no lock."""
     with suppress(OSError, ImportError):
         handle = _locked(folder, wait=False)
         if os.fstat(handle).st_uid == os.geteuid():
@@ -249,7 +249,7 @@ def _keep(target: Path, aside: Path) -> None:
 
 
 def _move_to_reserved(made: Path, target: Path) -> None:
-    """Occupy the place with an empty file or folder first, which only one process can do, and replace that."""
+    """Occupy the place with an empty file or folder first, which only one process can do, and replace it."""
     if made.is_dir():
         os.mkdir(target)
     else:

@@ -1,4 +1,4 @@
-"""Writing of files, never by half: beside the target, then moved to its place."""
+"""Atomic writing of files: a file is written beside the target, then moved to its place."""
 
 from __future__ import annotations
 

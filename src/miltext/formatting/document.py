@@ -24,7 +24,7 @@ class Comment(NamedTuple):
 
 
 class Break(Enum):
-    """A new line: of the text; of a group's item, four spaces deeper; or after a group's last item."""
+    """A new line: in the text; before a group's item, four spaces deeper; or after a group's last item."""
 
     LINE = 1
     ITEM = 2

@@ -148,7 +148,7 @@ class Growth:
         return item
 
     def value_of(self, type: Type, count: int | None = None) -> ScopedValue:
-        """Add a `const` of a type: of a number, or of generated numbers. Raise Redraw for another type."""
+        """Add a `const` of a type, with a given number or generated numbers. Raise Redraw for another type."""
         if not isinstance(type, TensorType) or None in type.shape:
             raise Redraw
         elements = filling(self.scope.choices).numbers(type) if count is None else [count]

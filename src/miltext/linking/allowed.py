@@ -28,7 +28,7 @@ class AllowedSizes:
     """The sizes of outputs that inputs of open sizes are bound to.
 
     The sizes of a model's outputs follow from the sizes of its inputs. Unknown sizes are added to `losses`: the whole
-    does not state what the input allows.
+    does not state all sizes that the input allows.
     """
 
     def __init__(self, made: Bindings, losses: list[DescriptionLoss]) -> None:

@@ -74,7 +74,7 @@ def _name_predictions(
         if not stated[0]:
             continue
         if stated[0] not in names:
-            message = f"the label `{stated[0]}` of `{part.name}` is no output, so that model classifies nothing"
+            message = f"the label `{stated[0]}` of `{part.name}` is not an output, so that model classifies nothing"
             losses.append(DescriptionLoss(message, is_meant=True))
             continue
         own = f"{part.name}.{stated[0]}"

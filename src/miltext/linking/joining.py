@@ -202,7 +202,7 @@ class _Joining:
         return (end for name in part.message_names() if (end := ends[name]) not in self._made.sources)
 
     def _output(self, end: End) -> Value:
-        """Return the value of an output; of a bound input, which has another name in the whole, a copy."""
+        """Return the value of an output; for a bound input, which has another name in the whole, a copy."""
         value = self._value(end)
         if value is self._values[end]:
             return value

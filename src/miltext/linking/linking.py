@@ -60,7 +60,7 @@ class _LinkRequest(LinkOptions):
 
 @taking(_LinkRequest)
 def link(request: _LinkRequest) -> Linked:
-    """Write one ML Program of several models; return what is bound, and the warnings.
+    """Write one ML Program of several models; return the bindings, and the warnings.
 
     An input takes the last output of its name of an earlier model, otherwise it is one with the input of its name of an
     earlier model. Outputs that no input takes are the outputs of the whole. States of one name stay apart. An input,
@@ -73,7 +73,7 @@ def link(request: _LinkRequest) -> Linked:
         output: An `.mlpackage`, `.mlmodel` or `.mlmodelc`.
         bind: The inputs that take an output, by the output: `{"encoder.y": "decoder.x"}`; a model is named by its name
             or its place, from 0 on. Two inputs or two states that are bound to each other are one.
-        apart: Names of inputs that are no output and no input of another model, in spite of their names.
+        apart: Names of inputs that are neither bound to outputs nor joined with inputs of other models.
         keep: The outputs of the whole in their order, `y` or `encoder.y`.  [all that no input takes]
         cast: Whether bound values are cast where their data types differ.
         functions: Whether each model becomes a function of its name, and nothing is bound; the first is the default.
@@ -86,7 +86,7 @@ def link(request: _LinkRequest) -> Linked:
 
     Raises:
         ModelError: MIL430 for an unknown name, MIL485 for models that cannot be linked, MIL488 for a binding whose
-            types differ, MIL489 for inputs of one name that differ; MIL254 and MIL257 for a model that is no ML
+            types differ, MIL489 for inputs of one name that differ; MIL254 and MIL257 for a model that is not an ML
             Program; and the errors of `miltext.build`.
         TypeError: `functions` is given with `bind`, `apart`, `keep` or `cast`.
 

@@ -1,4 +1,4 @@
-"""The models to link: their names, their chosen functions, and what each one takes and gives."""
+"""The models to link: their names, their chosen functions, and the inputs and outputs of each."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class LinkedPart:
         return [value.name for value in self.message.inputs]
 
     def ends(self, *sides: str) -> Iterator[End]:
-        """Yield what the model takes or gives on some sides, in its order."""
+        """Yield the inputs, states or outputs of the model on some sides, in its order."""
         return (End(self.place, side, name) for side in sides for name in self.sides[side])
 
     def entries(self, side: str) -> dict[str, FeatureDescription]:
@@ -94,8 +94,8 @@ class LinkedPart:
 def read_parts(models: Models, functions: str | Mapping[str, str] | None, choices: BuildChoices) -> list[LinkedPart]:
     """Return the models to link. A draft is completed.
 
-    Raise ModelError: MIL254 and MIL257 for a model that is no ML Program, MIL430 for an unknown function, MIL485 for no
-    model, and for a function without a body; and the errors of a build.
+    Raise ModelError: MIL254 and MIL257 for a model that is not an ML Program, MIL430 for an unknown function, MIL485
+    for no model, and for a function without a body; and the errors of a build.
     """
     named = _named(models)
     if not named:
@@ -144,7 +144,7 @@ def named_models(models: Iterable[tuple[str, Given]]) -> dict[str, Given]:
 
 
 def _stem(source: Source) -> str:
-    """Return the name of a source: of its file, without the ending."""
+    """Return the name of a source's file, without the ending."""
     path = source.path if isinstance(source, Model) else source
     if isinstance(path, str | os.PathLike) and not (isinstance(path, str) and is_text(path)):
         return Path(os.path.abspath(path)).stem or UNNAMED

@@ -108,4 +108,4 @@ def _require_same_meaning(view: View, edits: list[Edit], value: Meaning, new: st
     found = after.scopes.meaning() if after else []
     if len(found) != len(meant) or any(old not in (None, now) for old, now in zip(meant, found, strict=True)):
         old = value.name.text
-        raise request_failed(f"renaming `{old}` to `{new}` would change what other names mean; choose another name")
+        raise request_failed(f"renaming `{old}` to `{new}` would change other names' meaning; choose another name")

@@ -317,7 +317,7 @@ class Server(LanguageServer):
 
 
 def serve(*, is_guarded: bool = False) -> int:
-    """Serve one client on standard input and output; return the exit status of the process when it leaves.
+    """Serve one client on standard input and output; return the exit status of the process when the client leaves.
 
     If it `is_guarded`, the client is the Guard that started it.
     """

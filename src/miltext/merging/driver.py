@@ -84,7 +84,7 @@ def ways_out(path: PurePosixPath) -> str:
     ours, here = (ask("rev-parse", "--verify", "-q", each) for each in ("HEAD", f"HEAD:{name}"))
     if ours and not here:  # theirs renamed it: no side is found by that name
         return f"only theirs has this name: `git restore --source=COMMIT --staged --worktree -- {package}` takes theirs"
-    return f"`miltext merge --resolve ours {package}` takes ours whole, its weights too; or theirs, or an edited text"
+    return f"`miltext merge --resolve ours {package}` takes ours whole, with its weights; so do `theirs` and a text"
 
 
 def whole_model(path: PurePosixPath) -> PurePosixPath:

@@ -50,8 +50,8 @@ def _found(side: Side) -> None:
 class _Placed:
     """A side's graph, with the item of each operation and the hole of each block.
 
-    A draft's statement with nested operations belongs to the last one. Of duplicate functions and blocks, a graph
-    contains the first.
+    A draft's statement with nested operations belongs to the last one. A graph contains only the first of duplicate
+    functions and blocks.
     """
 
     def __init__(self, side: Side, keys: Keys) -> None:

@@ -88,7 +88,7 @@ class _MessageMerge:
         return ours.with_content(_in_order((base, ours, theirs), merged))
 
     def _listed(self, three: Three, place: str) -> bytes:
-        """Return the wire of a list: of entries and of messages with names one by one, of others as a whole."""
+        """Return the wire of a list: entries and messages with names are merged one by one, others as a whole."""
         base, ours, theirs = (each if isinstance(each, PartList) else PartList([]) for each in three)
         sides = (base, ours, theirs)
         is_map = any(each.is_map for each in sides)
@@ -112,7 +112,7 @@ def _in_order(sides: tuple[Part, Part, Part], merged: Callable[[str, Three], byt
 
 
 def _choices(message: Whole) -> Iterator[tuple[str, set[str]]]:
-    """Yield the names of a message's oneofs, and of their members: of a Model, kinds that the schema does not have."""
+    """Yield the names of a message's oneofs, and of their members; for a Model, also kinds that the schema lacks."""
     for group in message.made.DESCRIPTOR.oneofs:
         members = {field.name for field in group.fields}
         is_kind = message.made.DESCRIPTOR.full_name == MODEL

@@ -14,7 +14,7 @@ def merged_order(base: Sequence[K], ours: Sequence[K], theirs: Sequence[K]) -> l
     """Return all keys of both in the order of ours, with keys that theirs added or moved after their predecessors in
     theirs.
 
-    Of keys that both added at one place, the keys of ours come first; a key that both moved has its place in ours. A
+    If both added keys at one place, the keys of ours come first; a key that both moved has its place in ours. A
     key that one side removed stays: the caller decides on it.
     """
     own = set(ours)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def merged_overlays(versions: Sequence[Model | None], described: ModelDescription) -> Overlays:
     """Return the overlays of a merged model with this description; the `versions` are the base, ours and theirs.
 
-    A text is the description's. Of a value of unknown use that both sides changed, ours is taken.
+    A text is the description's. If both sides changed a value of unknown use, ours is taken.
     """
     there = [each.overlays if each is not None else None for each in versions]
     known = [texts_of(each.whole) for each in there if each is not None]

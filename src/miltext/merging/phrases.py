@@ -127,7 +127,7 @@ class _PhraseMerge:
         )
 
     def _changes(self, form: ItemForm) -> set[str]:
-        """Return the words and lists that a side changed; of the attributes, only the value of a constant."""
+        """Return the words and lists that a side changed; among the attributes, only the value of a constant."""
         words = {key for key in form.words if form.words[key].normal != self._base.words[key].normal}
         lists = self._base.lists
         return words | {key for key, listed in form.lists.items() if _taken(listed, key) != _taken(lists[key], key)}

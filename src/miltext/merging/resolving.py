@@ -1,4 +1,4 @@
-"""The resolution of a package in conflict to one side or to an edited text: of all its files, and in git's index. git
+"""The resolution of a package in conflict to one side or to an edited text, for all its files and git's index. git
 calls its drivers file by file, and does not call them for a file that only one side changed.
 
 So after a conflict, the model of one side can be beside a weight file of the other, and `git checkout --ours` restores

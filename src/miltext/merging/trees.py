@@ -103,7 +103,7 @@ def _trees(path: str, folder: str, wanted: Sequence[str]) -> Trees:
     """Return the files of a folder in the commits in which a path has these objects. Raise NotFound."""
     is_bare = ask("rev-parse", "--is-bare-repository").strip() == "true"  # which has no index
     if not is_bare and ask("diff-index", "--cached", "--name-only", "HEAD", "--", folder or "."):
-        raise Staged("the index has changes of the package")
+        raise Staged("the index contains changes of the package")
     reported = [*_merged_heads()]
     fitting = _fitting(reported or _listed(), path, wanted)
     if not reported and not fitting:

@@ -74,7 +74,7 @@ class Flood:
     def _users(self, i: int, j: int) -> Iterator[Pair]:
         """Yield the operations that use a value of partners, each the only user of its kind.
 
-        A constant with several users is no evidence for any of them.
+        A constant with several users is not evidence for any of them.
         """
         a, b = self._a, self._b
         shared = not a.facts[i].grounded and (len(a.uses[i]) > 1 or len(b.uses[j]) > 1)
@@ -109,7 +109,7 @@ def agreeing(a: BlockOperations, b: BlockOperations, found: Mapping[int, int]) -
     """Return the first of each pair in `found` that uses a value of partners, or whose value partners use, in the same
     place.
 
-    Partners are the operations paired before, and the pairs in `found`. An equal constant is no evidence.
+    Partners are the operations paired before, and the pairs in `found`. An equal constant is not evidence.
     """
     agreed: set[int] = set()
     for i, j in found.items():

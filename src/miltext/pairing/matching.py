@@ -35,7 +35,7 @@ def match_blocks(old: KeyedGraph, a: Block, new: KeyedGraph, b: Block) -> list[P
 
 
 def match_names(old: KeyedGraph, a: Sequence[Value], new: KeyedGraph, b: Sequence[Value]) -> list[Pair]:
-    """Return the pairs of values, by index: of the same name, else of the same type, in order.
+    """Return the pairs of values, by index: values of the same name, then values of the same type, in order.
 
     The rest is paired in order, if both sides have the same number.
     """
@@ -118,7 +118,7 @@ class _Matcher:
         return self._pairs()
 
     def _settle_repeats(self) -> None:
-        """Of equal operations one after the other, of which one program has fewer, pair those of the same name.
+        """Pair operations of the same name in a row of equal operations that is shorter in one program.
 
         By structure, any of them may be the added or removed one. Both programs may have as many, if a user takes the
         value of another one: those that are parted are then pairs of the same name, too.
@@ -127,7 +127,8 @@ class _Matcher:
             self._match_by(_named, EXACT)
 
     def _settle_once(self) -> bool:
-        """Pair each unpaired operation with that of its name whose partner is next to it; return whether there was one.
+        """Pair each unpaired operation with the operation of its name whose partner is next to it; return whether any
+        was found.
 
         In a chain, the operation that is parted may be the next one of these.
         """
@@ -181,8 +182,8 @@ class _Matcher:
         return any(old != new and {old, new} <= both for old, new in names)
 
     def _match_namesakes(self, level: int) -> None:
-        """Make partners of operations of one name at the same place: of parallel operations that differ only in numbers
-        or sizes, one may have the old ones of another.
+        """Make partners of operations of one name at the same place: parallel operations that differ only in numbers or
+        sizes may have exchanged these.
         """
         self._match_keys(_places, level)
         if {value.name for value in self._a.block.outputs} == {value.name for value in self._b.block.outputs}:

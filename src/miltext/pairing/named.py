@@ -1,4 +1,4 @@
-"""Corresponding things with names, such as the functions of two programs: by name, then by contents."""
+"""Pairs of named parts, such as the functions of two programs: by name, then by contents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def paired_names(
     old_contents: Callable[[str], Hashable],
     new_contents: Callable[[str], Hashable],
 ) -> dict[str, str]:
-    """Return the new name of each thing that both sides have: the same name, or that of one with equal contents.
+    """Return the new name of each part that both sides have: the same name, or the name of a part with equal contents.
 
     The contents are computed only of names that one side alone has.
     """

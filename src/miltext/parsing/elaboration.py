@@ -352,7 +352,7 @@ def _mistake(given: list[Node], known: Signature | None) -> tuple[Node, str] | N
 
 
 def names_inside(root: Node) -> Iterator[str]:
-    """Yield every name in a phrase; of plain operations, the names of values."""
+    """Yield every name in a phrase; in plain operations, the names of values."""
     for phrase in _walk(root):
         if isinstance(phrase, Statement):
             yield from (name for _, _, name in phrase.names())

@@ -97,7 +97,7 @@ def parse_value(text: str) -> Value:
         A message `CoreML.Specification.MILSpec.Value`.
 
     Raises:
-        ParseError: The text is no such value.
+        ParseError: The text is not a value.
 
     Example:
         value = miltext.parse_value("tensor<fp16, [2]>([0.5, 1])")

@@ -251,7 +251,7 @@ class _RecoveringParse:
     # ---- after a failure: the place to continue at
 
     def repair(self, start: int) -> int | None:
-        """Change the stack so that the parse can continue, and return the place for that; None if it cannot."""
+        """Change the stack so that the parse can continue, and return the place of that; None if it cannot continue."""
         self.parser.settle("RBRACE", self.stack)
         anchor = self.anchor("operation", "function")
         if missing := self.missing(start, anchor):

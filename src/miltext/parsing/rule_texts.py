@@ -1,4 +1,4 @@
-"""Rule files as texts: MIL drafts whose program has the attribute `rules`. What a rule is, `rewriting` knows."""
+"""Rule files as texts: MIL drafts whose program has the attribute `rules`. The room `rewriting` defines the rules."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class SourceMap:
         return f"<SourceMap: {len(self.spans)} places, {len(self.comments)} comments>"
 
     def span(self, message: Message) -> Span | None:
-        """Return the place of a message of the Program: of the same object, not of an equal one."""
+        """Return the place of a message of the Program: the same object, not an equal one."""
         known = self._by_identity.get(id(message))
         return known[1] if known else None
 

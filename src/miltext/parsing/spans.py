@@ -38,8 +38,8 @@ def find(program: Node, path: Path) -> Node:
 def phrases_by_path(program: Node, enter: Enter | None = None) -> Iterator[tuple[Path, Node]]:
     """Yield every phrase of a message, outermost first, with the message's path.
 
-    With `enter`, enter only the operations for which it returns true: most of a text is operations. Of duplicate
-    functions and blocks, a Program contains the first.
+    With `enter`, enter only the operations for which it returns true: most of a text is operations. A Program contains
+    only the first of duplicate functions and blocks.
     """
     yield (), program
     yield from _attributes(program, ())

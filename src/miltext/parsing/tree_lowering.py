@@ -25,7 +25,7 @@ WINDOW = 300
 
 
 OF_RUNTIME = (codes.OPERATION_OPSET, codes.RUNTIME_TYPE)
-"""The codes of errors about what only the Core ML runtime writes, into its dumps."""
+"""The codes of errors about syntax that only the Core ML runtime writes, into its dumps."""
 
 _OF_DUMPS = Note("`miltext placement` shows a dump of the Core ML runtime")
 

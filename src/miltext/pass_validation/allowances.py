@@ -16,10 +16,10 @@ EXACT = Exactness("ulp 0")
 
 
 class Allowance(NamedTuple):
-    """What a pass may change: the `numbers`, and the `names` of inputs and outputs.
+    """The changes allowed to a pass: of the `numbers`, and the `names` of inputs and outputs.
 
     `numbers` is `exact`; `close`, when only operations that the pass changed are judged, each by the thresholds of
-    `miltext.compare`, on finite inputs; or `free`, when numbers are not judged. `reason` says why.
+    `miltext.compare`, on finite inputs; or `free`, when numbers are not judged. `reason` is the reason.
     """
 
     numbers: str = "exact"
@@ -57,5 +57,5 @@ _TABLE = {
 
 
 def allowance(name: str) -> Allowance:
-    """Return what a pass may change."""
+    """Return the changes allowed to a pass."""
     return _TABLE.get(name.removeprefix("common::"), Allowance())

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Confirmation(NamedTuple):
-    """Whether coremltools itself shows a fault, None if it cannot know, and what it shows, or why it cannot know."""
+    """Whether coremltools itself shows a fault, None if it cannot know, and the evidence, or why it cannot know."""
 
     is_confirmed: bool | None
     reason: str
@@ -38,11 +38,11 @@ _SEEN: dict[Hashable, Confirmation] = {
     CHECK: Confirmation(None, "only `check` of miltext finds it"),
     INTERFACE: Confirmation(True, "by the inputs and outputs that coremltools writes"),
 }
-"""What confirms a fault apart from numbers, by its kind, and an invalid program by what finds it."""
+"""The evidence for a fault apart from numbers, by its kind, and for an invalid program, by its finder."""
 
 
 def confirmation(fault: PassFault, before: Snapshot, after: Snapshot | None, allowed: Allowance) -> Confirmation:
-    """Return whether coremltools confirms a fault: other numbers by its value inference, all else by what it did."""
+    """Return whether coremltools confirms a fault: numbers by its value inference, other faults by its behaviour."""
     if fault.kind != NUMBERS:
         return _SEEN[fault.key[0] if fault.kind == INVALID else fault.kind]
     if after is None or not fault.before:

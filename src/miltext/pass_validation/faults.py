@@ -26,7 +26,7 @@ another type; and outputs have other numbers.
 LIBRARY = "coremltools"
 
 CHECK, WRITE, LOAD = "check", "write", "load"
-"""What finds an invalid program, the first part of its key."""
+"""The finder of an invalid program, the first part of its key."""
 
 
 @dataclass(frozen=True)

@@ -86,8 +86,8 @@ class PassTest:
 def shown(before: Snapshot, name: str, fault: PassFault, most: int, first: Snapshot, earlier: Sequence[str]) -> Shown:
     """Return the smallest program found on which a pass has a fault, at best alone on a part of the program before it.
 
-    If the pass has the fault only after `earlier` passes on the `first` program, it is a part of that. If coremltools
-    confirms the fault of the whole program, it confirms that of the part.
+    If the pass has the fault only after `earlier` passes on the `first` program, the result is a part of that program.
+    If coremltools confirms the fault of the whole program, it also confirms the fault of the part.
     """
     for start, passes in ((before, ()), (first, earlier)):
         test = PassTest(name, fault, values_of(start.model, fault), passes)

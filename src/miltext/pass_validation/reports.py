@@ -40,7 +40,7 @@ class PassReport:
     and `earlier` are passes that must run before it on the program. `inputs` are the arrays that show other numbers in
     the `function`, and `before` and `after` the values of the outputs or states that differ, by name. `program` shows
     the fault, and `text` is its text, with the weights in it. `confirmed` is true if coremltools itself shows the
-    fault, and `confirmation` says how, or why not. `is_reduced` is false for the whole program.
+    fault, and `confirmation` states how, or why not. `is_reduced` is false for the whole program.
     """
 
     pass_name: str

@@ -48,7 +48,7 @@ class Results(NamedTuple):
 
 
 class FunctionRuns:
-    """A function with its inputs, and its results before a pass; `reason` says why its numbers are not compared."""
+    """A function with its inputs, and its results before a pass; `reason` states why its numbers are not compared."""
 
     def __init__(self, model: Model | Subject, function: str, given: Given) -> None:
         self.function = function
@@ -81,7 +81,7 @@ class FunctionRuns:
 
 
 def default_inputs(count: int) -> Given:
-    """Return a function that yields random inputs, edge values among them; a size that is not known is 2."""
+    """Return a function that yields random inputs, edge values among them; an unknown size is 2."""
 
     def given(types: Mapping[str, Type]) -> Iterator[Named]:
         return islice(InputDrawer({name: closed(each) for name, each in types.items()}).inputs(), count)
@@ -99,7 +99,7 @@ def results(evaluator: Evaluator, inputs: Named, inner_steps: int = INNER_STEPS)
 def numbers_fault(
     before: Model | Subject, after: Model, runs: FunctionRuns, allowed: Allowance
 ) -> tuple[PassFault | None, list[Results]]:
-    """Return the first difference between the numbers of two programs that is not allowed, and the new results."""
+    """Return the first forbidden difference between the numbers of two programs, and the new results."""
     try:
         evaluator = Evaluator(after, runs.function, check=False)
     except MiltextError as failure:
@@ -133,7 +133,7 @@ def _without_result(function: str, inputs: Named, failure: MiltextError) -> Pass
 
 
 def _difference(function: str, inputs: Named, wanted: Results, made: Results) -> PassFault | None:
-    """Return the outputs and states that are not equal; the message is about the first."""
+    """Return the unequal outputs and states; the message is about the first."""
     outputs = zip(wanted.outputs, made.outputs, strict=False)
     pairs = [(name, wanted.outputs[name], made.outputs[other]) for name, other in outputs]
     pairs += [(name, array, made.states.get(name)) for name, array in wanted.states.items()]

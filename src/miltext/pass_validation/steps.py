@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SETTLING = ("common::const_elimination", "common::dedup_op_and_var_names")
 """The passes that repair a program between passes: casts in places of constants, and equal names. Both are in the
-default pipeline behind each pass that leaves such a program, so that is no fault.
+default pipeline behind each pass that leaves such a program, so that is not a fault.
 """
 
 

@@ -90,7 +90,7 @@ class _Validation:
 
 
 def _loaded(model: Model) -> tuple[Stepping | None, str]:
-    """Return a model as coremltools has loaded it, and what it wrote loaded again; or the error that it raised.
+    """Return a model as loaded by coremltools, and as written by it and loaded again; or its error.
 
     Raise ModelError (MIL481) for weights in several folders.
     """
@@ -103,7 +103,7 @@ def _loaded(model: Model) -> tuple[Stepping | None, str]:
     try:
         stepping.reload()
     except Exception as failure:  # noqa: BLE001  # coremltools raises anything
-        return None, f"coremltools does not load what it wrote itself: {in_words(failure)}"
+        return None, f"coremltools does not load the model that it wrote itself: {in_words(failure)}"
     return stepping, ""
 
 

@@ -1,4 +1,4 @@
-"""The difference between two placements: which operations moved, at what boundaries, and what it costs."""
+"""The difference between two placements: the moved operations, their boundaries, and the costs."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class PlacementDifference:
 
 
 def compare_placements(old: Placement, new: Placement) -> PlacementDifference:
-    """Return the difference; of a dump and a plan, only that of devices.
+    """Return the difference; for a dump and a plan, only the devices.
 
     Raise ModelError (MIL893) if operations have no names, or one twice.
     """
@@ -126,7 +126,7 @@ def _operations_by_function(placement: Placement) -> dict[str, frozenset[tuple[s
 def _aligned(placement: Placement, other: Placement) -> Placement:
     """Return a plan with the function of a dump: the plan's only one, or the case that has the name of the dump's file.
 
-    A plan names cases or components where a dump names functions, so these names are no reason against pairs.
+    A plan names cases or components where a dump names functions, so different names do not prevent pairs.
     """
     theirs = [*functions_of(other)]
     if (placement.kind, other.kind) != (PLAN, DUMP) or len(theirs) != 1:

@@ -1,7 +1,7 @@
 """Estimates of Core ML for operations that move memory: milliseconds by backend.
 
 They are the bytes of inputs, outputs and constants, divided by a bandwidth. Those of all other operations follow from
-decision trees that are not public, so they are unknown here.
+unpublished decision trees, so they are unknown here.
 Source: the study's notes on dispatch; tests/placement compares each operation below with its estimates in the dumps.
 """
 

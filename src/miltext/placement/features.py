@@ -1,4 +1,4 @@
-"""The features of an operation that rules ask about: types, ranks, sizes, parameters, and the sizes of a kernel."""
+"""The features of an operation that rules test: types, ranks, sizes, parameters, and the sizes of a kernel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Word: TypeAlias = "str | int | float"
 
 Features: TypeAlias = Mapping[str, frozenset[Word]]
-"""The values of each known feature. A feature that is not known is absent."""
+"""The values of each known feature. An unknown feature is absent."""
 
 JOINED = frozenset({"axis", "axes", "perm", "reps"})
 """The parameters whose numbers are one word."""
@@ -160,7 +160,7 @@ def _dtype(type: object) -> str:
 
 
 def _weights(op: Op) -> Iterator[str]:
-    """Yield the data types of the weights of an operation: constants that are no plain parameters."""
+    """Yield the data types of the weights of an operation: constants that are not plain parameters."""
     for _, each in _operands(op):
         if is_computed(each) or each is None:
             continue

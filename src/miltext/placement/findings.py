@@ -1,4 +1,4 @@
-"""Findings about operations that a profile's rules refuse; of operations that no rule knows, one note a function."""
+"""Findings about operations that a profile's rules refuse; one note a function about operations without a rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no measurement shows of where operations run, for the page of known facts."""
+"""Unmeasured facts about the devices of operations, for the page of known facts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class UnknownPlacement(NamedTuple):
-    """Something about placements that no measurement shows, and what miltext does instead."""
+    """An unmeasured fact about placements, and miltext's answer in its place."""
 
     what: str
     instead: str
@@ -37,14 +37,14 @@ UNKNOWN_PLACEMENTS = (
     UnknownPlacement(
         "compressed weights, states, sizes that are open, and operations with blocks", "the answer is unknown"
     ),
-    UnknownPlacement("the GPU: whether it takes an operation, and its estimates", "profiles say nothing of it"),
+    UnknownPlacement("the GPU: whether it takes an operation, and its estimates", "profiles do not cover it"),
     UnknownPlacement(
         "estimates of convolutions, products of matrices, add, sub, mul, concat, gather, gelu, transpose and others, "
-        "which come from decision trees that are not public",
+        "which come from unpublished decision trees",
         "no choice is predicted for a function with any of them",
     ),
     UnknownPlacement(
-        "what the compiler of the Neural Engine refuses of a whole segment: depth, or memory",
+        "limits of the Neural Engine's compiler for a whole segment: depth, or memory",
         "each operation is answered by itself",
     ),
 )

@@ -82,7 +82,7 @@ def _refused(message: str, name: str) -> Exception:
 
 
 def letters(word: object) -> str:
-    """Return the letters and digits of a word, small, by which names of fields and devices are compared."""
+    """Return the letters and digits of a word in lower case, to compare names of fields and devices."""
     return re.sub(r"[^a-z0-9]", "", str(word).lower())
 
 
@@ -94,7 +94,7 @@ def _field(row: Row, field: str) -> object:
 
 
 def _json(text: str, name: str) -> Json:
-    """Return what a text of JSON says; of several objects, each on a line of its own, their list."""
+    """Return the value of a JSON text; for several objects, each on its own line, their list."""
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) < 2 or not all(line.startswith("{") and line.rstrip().endswith("}") for line in lines):
         return _object(text, name)
@@ -145,7 +145,7 @@ _LISTS = frozenset(
     "operations ops rows layers nodes items blocks block computeplans computeplan plans plan functions models "
     "components program results data entries".split()
 )
-"""The names of lists of operations, which are no names of functions."""
+"""The names of lists of operations, which are not names of functions."""
 
 
 def _row(thing: Mapping[str, Json]) -> Row:
@@ -162,7 +162,7 @@ def _row(thing: Mapping[str, Json]) -> Row:
 
 
 def _separator(text: str) -> str | None:
-    """Return what is between the columns of a table: a tab, or a comma below a heading; None for another text."""
+    """Return the separator of the columns of a table: a tab, or a comma below a heading; None for another text."""
     first = text.partition("\n")[0]
     if "\t" in first:
         return "\t"
@@ -179,7 +179,7 @@ def _table(text: str, separator: str, name: str) -> list[tuple[int, Row]]:
         return [(number, dict(zip(_COLUMNS, line, strict=False))) for number, line in lines if _is_of_study(line)]
     twice = [word for word, count in Counter(filter(None, heading)).items() if count > 1]
     if twice:
-        raise _refused(f"line {lines[0][0]}: the column `{twice[0]}` is there twice: rename one", name)
+        raise _refused(f"line {lines[0][0]}: the column `{twice[0]}` occurs twice: rename one", name)
     return [(number, dict(zip(heading, line, strict=False))) for number, line in lines[1:]]
 
 
@@ -230,7 +230,7 @@ def _share(cost: object, name: str, place: str) -> float | None:
     with refusing(lambda _: _refused(f"{place}: a cost is not a number: {cost!r}", name)):
         share = float(plain) / (100 if digits.endswith("%") else 1)
     if not isfinite(share) or share < 0:
-        raise _refused(f"{place}: a cost is no share: {cost!r}", name)
+        raise _refused(f"{place}: a cost is not a share: {cost!r}", name)
     return share
 
 

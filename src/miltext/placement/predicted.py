@@ -131,7 +131,7 @@ def _choice(function: str, prediction: Prediction) -> str:
     chosen = prediction.chosen[function]
     if chosen is None:
         missing = listed(prediction.untimed[function], "and", MOST_TYPES)
-        return f"{function}: no choice is predicted, because no estimate is known of {missing}"
+        return f"{function}: no choice is predicted, because the estimates of {missing} are unknown"
     on = Counter(chosen.devices)
     devices = " and ".join(f"{on[each]} on the {name}" for each, name in (("ANE", "Neural Engine"), ("CPU", "CPU")))
     return f"{function}: the cheapest way has {devices}, for {ms(chosen.cost)} ms; {ACCURACY}"

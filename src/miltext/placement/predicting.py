@@ -30,7 +30,7 @@ _BRACES = re.compile(r"\{(\w+)\}")
 
 class Answer(NamedTuple):
     """The answer about an operation: `supported`; `not supported`, with Apple's message; or `unknown`, without a row,
-    with what is not measured as `message`.
+    with the unmeasured fact as `message`.
     """
 
     function: str

@@ -154,7 +154,7 @@ def _moved(moved: Moved) -> Iterator[str]:
 
 
 def _standing(operation: PlacedOperation, backend: str) -> str:
-    """Return what is known of an operation on a backend: the reason against it, or that it is supported."""
+    """Return the known fact about an operation on a backend: the reason against it, or its support."""
     if reason := operation.reasons.get(backend):
         return reason
     if not operation.supported:

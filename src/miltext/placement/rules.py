@@ -163,7 +163,7 @@ def answering(features: Features, operation: str, own: Mapping[str, Sequence[Rul
 
 
 def reason_of_unknown(features: Features, operation: str, own: Mapping[str, Sequence[Rule]]) -> str:
-    """Return why no row answers: what the nearest row of a supported operation was measured with."""
+    """Return why no row answers: the measured conditions of the nearest row of a supported operation."""
     rows = [row for row in own.get(operation, ()) if row.answer == SUPPORTED]
     if not rows:
         return "no operation of this type was measured as supported, and no refusal fits"
@@ -174,7 +174,7 @@ def reason_of_unknown(features: Features, operation: str, own: Mapping[str, Sequ
 
 
 def _unmeasured(atom: Atom, features: Features) -> str:
-    """Return what is not measured: `groups <= 64 was measured, not 128`."""
+    """Return the unmeasured condition: `groups <= 64 was measured, not 128`."""
     words = atom.text.split(" ", 2)[2].split(", ")
     here = sorted(map(str, features[atom.name]))
     if atom.name == "parameters" and (more := [word for word in here if word not in words]):

@@ -69,7 +69,7 @@ def choices(placement: Placement) -> dict[str, Choice]:
 def cheapest(timed: Sequence[PlacedOperation], costs: SwitchingCosts) -> Choice:
     """Return the cheapest way through operations with estimates.
 
-    Of equal ways, it is that on the last backend by name, as in all 51 known dumps with a tie.
+    If several are equal, the last backend by name decides, as in all 51 known dumps with a tie.
     """
     ways: list[Step] = []
     for operation in timed:

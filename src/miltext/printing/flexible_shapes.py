@@ -142,7 +142,7 @@ def information_of(attribute: Value | None, names: Collection[str]) -> Value | N
 
 
 def _keep_entries(dictionary: Value, names: Collection[str]) -> None:
-    """Keep the entries of some inputs in a part of the attribute; of enumerated shapes, under each key."""
+    """Keep the entries of some inputs in a part of the attribute; for enumerated shapes, under each key."""
     pairs = dictionary.immediateValue.dictionary.values
     for place in reversed(range(len(pairs))):
         is_key = pairs[place].value.immediateValue.WhichOneof("value") == "dictionary"

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from miltext.printing.reading import TextPart, TextReader
 
 LONG = 100
-"""The most characters of a literal in a form: of a longer one, the beginning, or as a weight its facts."""
+"""The most characters of a literal in a form: a longer one is cut, or shown as a weight with its facts."""
 
 UNREAD = "the page was made without the model"
 """The reason if nothing reads weights."""
@@ -78,7 +78,7 @@ class _Interned(Generic[T]):
         self.numbers: dict[T, int] = {each: number for number, each in enumerate(first)}
 
     def number(self, thing: T) -> int:
-        """Return the number of a thing, the next one for a new thing."""
+        """Return the number of an entry, the next number for a new entry."""
         return self.numbers.setdefault(thing, len(self.numbers))
 
 

@@ -96,8 +96,8 @@ def paths_of(names: Sequence[str]) -> list[NamePath]:
 
 
 def best_paths(names: Sequence[Sequence[str]]) -> list[NamePath]:
-    """Return the path of each operation: of its own and its constants' names, the path with the most frequent
-    beginning.
+    """Return the path of each operation: the path with the most frequent beginning among its own and its constants'
+    names.
     """
     found = [[path for path in paths_of(each) if path.words] for each in names]
     counts = Counter(word for paths in found for word in {path.words[0] for path in paths})

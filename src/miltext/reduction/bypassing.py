@@ -85,8 +85,8 @@ def _end(name: str, names: Mapping[str, str]) -> str:
 
 
 def _mates(op: Op, first: Mapping[bytes | None, Value], rank: int) -> list[Value]:
-    """Return the replacement of each output: of the operation's own inputs of the type, the input of a rank, or else
-    the `first` value of the type; or none.
+    """Return the replacement of each output: the operation's own input of its type with a given rank, or else the
+    `first` value of the type; or none.
     """
     if op.is_constant or not op.outputs:
         return []

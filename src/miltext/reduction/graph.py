@@ -26,7 +26,7 @@ class Unit(NamedTuple):
     """A unit that stays or is removed as a whole: the `place` of its operation in the block, and the names that it uses
     and makes.
 
-    Of the names that it uses, `fixed` must be known at compile time. `constants` are the places of the constants that
+    The `fixed` names among these must be known at compile time. `constants` are the places of the constants that
     belong to it, whose own needs are among its uses.
     """
 
@@ -41,8 +41,8 @@ class Unit(NamedTuple):
 class UnitScope:
     """The block of a function for an opset: its units in order, and the unit that makes each value.
 
-    `names` are the values that each operation makes, by its place, and `outputs` the returned names, in order. Of the
-    values, `gives` are returned, and `idle` are neither used nor returned.
+    `names` are the values that each operation makes, by its place, and `outputs` the returned names, in order. `gives`
+    are the returned values, and `idle` are values that are neither used nor returned.
     """
 
     function: str

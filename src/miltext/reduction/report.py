@@ -29,7 +29,7 @@ def counts(program: Program) -> dict[str, int]:
 
 
 def sizes(program: Program) -> str:
-    """Return the counts of a program in words; of functions only if it has several."""
+    """Return the counts of a program in words, with the functions if there are several."""
     found = [(count, noun) for noun, count in counts(program).items() if noun != "functions" or count > 1]
     return ", ".join(tally(count, noun.removesuffix("s")) for count, noun in found)
 

@@ -50,8 +50,8 @@ class Commit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """A commit, and what it does to a model: `status` is one of the states above, `path` the model's path in it and
-    `old_path` the path before it, from the top of the repository, None where it does not exist.
+    """A commit, and its effect on a model: `status` is one of the states above, `path` the model's path in the commit
+    and `old_path` the path before it, from the top of the repository, None where it does not exist.
 
     `difference` is of a changed model, `facts` are of an added one, `problem` is the reason why a model cannot be read,
     and `moved_to` the new path of a model that was renamed away. `is_first` is true if no commit before it has the
@@ -127,7 +127,7 @@ class History:
     # ---- which commits
 
     def entries(self) -> Generator[HistoryEntry, None, None]:
-        """Yield the commits in git's order, each with its difference, as they are asked for.
+        """Yield the commits in git's order, each with its difference, on demand.
 
         A merge is compared with its first parent. git lists it only if the model differs from each parent's.
         """

@@ -343,7 +343,7 @@ def named_beside(model: Model, path: str) -> list[str]:
 
 
 def _models(side: RepositoryFiles, path: str) -> Iterator[str]:
-    """Yield the model at a path, or the models below a folder; of a folder inside a model, that model."""
+    """Yield the model at a path, or the models below a folder; for a folder inside a model, that model."""
     if is_model(side, path):
         yield path
         return

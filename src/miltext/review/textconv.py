@@ -1,6 +1,6 @@
 """A single file of a model as text to compare: the program as MIL text, a bundle's description, a table of weights.
 
-The text depends only on the bytes of the file, for git caches it by these.
+The text depends only on the bytes of the file, since git caches the text by the bytes.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class ModelForm(NamedTuple):
 def file_text(path: Path, shown: ModelForm | None = None) -> Iterator[str]:
     """Yield the text of a file for display, in pieces.
 
-    Of an unreadable file, yield the reason and the digest of its bytes; of a `.mil` without a whole program, as a
+    For an unreadable file, yield the reason and the digest of its bytes; for a `.mil` without a whole program, as a
     draft, the reason and the text as it is.
 
     Raise OSError where the file cannot be opened.

@@ -32,7 +32,7 @@ def _is_constant(op: Op) -> bool:
 
 
 def _records(graph: Graph, keys: Keys) -> Iterator[RuleSite]:
-    """Yield the constants whose record of a weight file is equal to that of a constant before."""
+    """Yield the constants whose record in a weight file equals the record of an earlier constant."""
     first: dict[Hashable, tuple[Op, proto.Value]] = {}
     for op in graph.walk():
         for name, value in contents_of(op) if _is_constant(op) else ():

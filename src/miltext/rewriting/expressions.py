@@ -1,8 +1,8 @@
 """Expressions in the attributes of rules: conditions, and numbers for the replacement.
 
 `rank(x) == 3 and dtype(x) in (fp16, fp32)` is a condition. The syntax is a part of Python's expressions, read by `ast`
-and never executed by Python. A name of the pattern means the value of that constant; the functions ask about a value
-by its name. Other names are words: data types and operations.
+and never executed by Python. A name of the pattern means the value of that constant; the functions test a value by its
+name. Other names are words: data types and operations.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ QUESTIONS = {
     "rank": "the number of dimensions",
     "dtype": "the data type",
     "shape": "the list of sizes",
-    "constant": "whether the value is a constant that is not compressed",
+    "constant": "whether the value is an uncompressed constant",
     "compressed": "whether the value is a compressed constant",
     "given": "whether the operation has the argument",
     "uses": "the number of uses of the value",
@@ -158,7 +158,7 @@ class _ExpressionCheck(ast.NodeVisitor):
         else:
             if asked not in self._names or len(node.args) != (2 if name == "size" else 1):
                 example = f"{name}(x, 1)" if name == "size" else f"{name}(x)"
-                raise WrongExpression(f"`{ast.unparse(node)}` must ask about a name of the pattern: `{example}`")
+                raise WrongExpression(f"`{ast.unparse(node)}` must test a name of the pattern: `{example}`")
             rest = node.args[1:]
         for argument in rest:
             self.visit(argument)

@@ -41,7 +41,7 @@ class NoInstance(Exception):
 
 
 class Argument(NamedTuple):
-    """What an input of a replacement stands for: its type, and its literal if it is a constant.
+    """The value for an input of a replacement: its type, and its literal if it is a constant.
 
     `omitted` are the omitted uses, by the type of the operation and the parameter: there, it is a default.
     """
@@ -92,7 +92,7 @@ class Instances:
 
 
 def _key(argument: Argument | None) -> Hashable:
-    """Return what inference reads of an argument: of a stored or large literal, its type alone."""
+    """Return the part of an argument that inference reads: only the type of a stored or large literal."""
     if argument is None or argument.literal is None:
         return argument
     is_read = read_value(argument.literal, argument.type) is not None
@@ -161,7 +161,7 @@ def _has(name: str, version: Signature) -> bool:
 
 
 def _gaps(replacement: RuleReplacement, file: RuleFile, graph: Graph, opset: str) -> dict[Path, Gap]:
-    """Return the gaps of a replacement that are left in its graph, for a block of another opset."""
+    """Return the remaining gaps of a replacement in its graph, for a block of another opset."""
     ops, depth = graph.operations(), len(replacement.path)
     found = {}
     for path, gap in file.read.drafts.items():

@@ -27,7 +27,7 @@ COMMUTING = frozenset("add mul maximum minimum equal not_equal logical_and logic
 
 
 class Match(NamedTuple):
-    """A match: the operations by those of the pattern, and what the names of the pattern are bound to."""
+    """A match: the operations for each operation of the pattern, and the values bound to its names."""
 
     ops: dict[Op, Op]
     bound: dict[str, BoundValue]

@@ -1,4 +1,4 @@
-"""Notes about the matches of rules, for the check of a program whose project asks for them."""
+"""Notes about the matches of rules, for the check of a program whose project requests them."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ AXES = ("axis", "axes")
 """The parameters that count dimensions, from the end if they are negative."""
 
 GROWING = {"expand_dims": None, "stack": 1}
-"""The operations whose axes are those of the result, with the number of new dimensions; None for that of the axes."""
+"""The operations with axes of the result, with the number of new dimensions; None for the number of axes."""
 
 
 class BoundValue(NamedTuple):

@@ -40,9 +40,9 @@ class _OptimizeRequest(OptimizeOptions):
 
 @taking(_OptimizeRequest)
 def optimize(request: _OptimizeRequest) -> Rewriting:
-    """Take out the unneeded operations, and write the model; return what went.
+    """Remove unneeded operations, and write the model; return the removals.
 
-    All packaged rules and passes apply that keep every bit of every number, until none changes anything:
+    All packaged rules and passes that keep every bit of every number apply until none changes anything:
     `miltext rewrite --list` shows them. Names of inputs and outputs, the description, docStrings and all other parts
     stay, a compressed weight stays compressed, and unused weights go. A draft is completed first.
 

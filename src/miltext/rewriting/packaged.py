@@ -113,7 +113,7 @@ def files_of(given: Rules) -> list[Path]:
 
 
 def _is_path(given: str | os.PathLike[str]) -> bool:
-    """Return whether rules are given as a path: a packaged name is no folder."""
+    """Return whether rules are given as a path: a packaged name is not a folder."""
     if not isinstance(given, str):
         return True
     if is_text(given):

@@ -59,8 +59,8 @@ def rule(
     file, so each is a string literal.
 
     Args:
-        source: Where the rule comes from.
-        purpose: What it is for.
+        source: The origin of the rule.
+        purpose: Its purpose.
         exactness: How exact the new numbers are: `exact`, or bounds such as `ulp 2`.
         systems: The systems that it is for.
         domain: The greatest magnitude of finite inputs for which the exactness holds, `finite`, or `any`.
@@ -121,7 +121,7 @@ def in_each_function(sites: Callable[[Function, ConstantContents], Iterator[Rule
 
 
 def changed(change: Callable[[], object], own: Iterable[Op], graph: Graph) -> Applied:
-    """Make a change to a graph, and return what it removed and made; of constants, only `own` ones are reported."""
+    """Make a change to a graph, and return the removed and added operations, with only `own` constants."""
     journal: dict[Op, bool] = {}
     try:
         for function in graph.functions.values():

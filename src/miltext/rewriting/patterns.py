@@ -127,7 +127,7 @@ class RulePattern:
                 self.open.add(place)
 
     def _check(self, op: Op, read: Recovered) -> None:
-        """Raise WrongRule for an operation that cannot be looked for."""
+        """Raise WrongRule for an operation that a pattern cannot contain."""
         path = self.paths[op]
         if op.is_constant:
             raise WrongRule("a pattern has no constants: write a literal, or a name for any value", path)

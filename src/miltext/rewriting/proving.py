@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Proof:
-    """The result of a comparison on several inputs: the number of inputs, and what failed first, empty for nothing.
+    """The result of a comparison on several inputs: the number of inputs, and the first failure, empty for none.
 
     It is void if the program before has no result for any input, and without `has_result` if the program after has none
     for an input of the program before.
@@ -85,7 +85,7 @@ def prove(
 def drawer(
     evaluator: Evaluator, types: Mapping[str, Type], domain: float | None, features: Mapping[str, Feature] | None = None
 ) -> InputDrawer:
-    """Return what draws inputs of these types for a function."""
+    """Return a function that draws inputs of these types for a function."""
     op_types = {each.operation.type for each in steps_of(evaluator.plan)}
     return InputDrawer(types, domain, features, takes_integers(op_types))
 

@@ -75,7 +75,7 @@ class PythonRuleFile:
         return ParseError([error(codes.WRONG_RULE, message, span, *notes)], text=self.text, path=self.path)
 
     def _sites(self, name: str, takes: int, graph: Graph, contents: ConstantContents) -> Iterator[RuleSite]:
-        assert self._code is not None, "the code of a rule is run only if that is asked for"
+        assert self._code is not None, "the code of a rule is run only on request"
         return self._code.sites(name, takes, graph, contents)
 
     def _span(self, line: int) -> Span:
@@ -171,7 +171,7 @@ class PythonRuleFile:
         return facts
 
     def _text(self, name: str, value: ast.expr) -> str:
-        """Return a string of the text. Raise ParseError for what only running the code would know."""
+        """Return a string of the text. Raise ParseError for an expression that is not a literal."""
         if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
             message = f"{named(name)} must be a string literal: it is read without running the file"
             raise self.mistake(message, value.lineno)

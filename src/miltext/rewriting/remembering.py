@@ -1,4 +1,4 @@
-"""What a rewriting knows of its graph: operations by type, and the refused sites that nothing changed since."""
+"""Memory of a rewriting: operations by type, and refused sites without a later change."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ MOST = 100
 
 
 class Memory(Generic[Known]):
-    """The operations of a graph by type, and what is known of rules at operations, while the graph changes.
+    """The operations of a graph by type, and known facts about rules at operations, while the graph changes.
 
     A site depends on the operations above its last one, as far away as the patterns of its rule reach, and on the uses
-    of their values. So what is known of operations that far below a change is forgotten: once for all changes when
-    the next rule begins, for a value of many uses may change many times. Until then, `knows` looks for changes above.
+    of their values. So facts about operations that far below a change are forgotten: once for all changes when the next
+    rule begins, since a value of many uses may change many times. Until then, `knows` looks for changes above.
     """
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Memory(Generic[Known]):
             self._reach[rule] = _reach(rule)
 
     def change(self, changed: Iterable[Op]) -> None:
-        """Note operations that were made or removed, so that what depends on them is forgotten."""
+        """Note added or removed operations, so that facts that depend on them are forgotten."""
         for op in changed:
             self._changed.add(op)
             self._beside.update(op.operands, op.outputs)
@@ -91,7 +91,7 @@ class Memory(Generic[Known]):
         return op not in self._changed and self._beside.isdisjoint(op.operands) and self._beside.isdisjoint(op.outputs)
 
     def _forget(self) -> None:
-        """Forget what depends on the changes."""
+        """Forget facts that depend on the changes."""
         self._by_type.clear()
         farthest = max(self._reach.values(), default=0)
         reached = {*self._changed}

@@ -25,9 +25,9 @@ SHOWN = 3
 
 
 class RuleSum(NamedTuple):
-    """What went with a rule: its replaced sites, operations, constants aside, and bytes of constants.
+    """The reductions by a rule: its replaced sites, its operations without constants, and bytes of constants.
 
-    A number is negative if more came than went.
+    A number is negative if more were added than removed.
     """
 
     rule: str
@@ -75,7 +75,7 @@ class Rewriting:
         return "".join(f"{line}\n" for line in lines)
 
     def summary(self) -> str:
-        """Return the changes as text for people: a line for each rule with what went, and the sum."""
+        """Return the changes as text for people: a line for each rule with its removals, and the sum."""
         lines = [_rule_line(each) for each in self.by_rule()] or ["nothing to change"]
         before, after = self.operations
         old, new = self.weights
@@ -83,7 +83,7 @@ class Rewriting:
         return "".join(f"{line}\n" for line in (*lines, sums, *self._wholes()))
 
     def by_rule(self) -> list[RuleSum]:
-        """Return what went with each rule that replaced a site, in the order of the first sites."""
+        """Return the removals by each rule that replaced a site, in the order of the first sites."""
         sites, operations = Counter[str](), Counter[str]()
         for each in self.replaced:
             sites[each.rule] += 1

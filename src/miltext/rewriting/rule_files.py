@@ -2,8 +2,9 @@
 
 The prefix of a function's name determines its meaning: `find_NAME` is the pattern of a rule, and `replace_NAME` its
 replacement. `unless_NAME` is a pattern for a value that must not occur; `example_NAME` and `keep_NAME` are programs
-that the rule changes and does not change. Attributes of the find function, or of the file for all of its rules, say the
-rest. `advise_NAME` is the pattern of an advisory, a known fault with facts in attributes, and without a replacement.
+that the rule changes and does not change. Attributes of the find function, or of the file for all of its rules, contain
+the other facts. `advise_NAME` is the pattern of an advisory, a known fault with facts in attributes, and without a
+replacement.
 """
 
 from __future__ import annotations
@@ -202,7 +203,7 @@ class _Reading:
         if prefix is None:
             begins = ", ".join(f"`{each}`" for each in PREFIXES)
             raise WrongRule(
-                f"the name of {named(name)} does not say what it is for: begin it with one of {begins}", path
+                f"the name of {named(name)} does not state its purpose: begin it with one of {begins}", path
             )
         if prefix not in (FIND, REPLACE, ADVISE) and belongs(name, prefix, rules) is None:
             message = f"{named(name)} belongs to no rule: after `{prefix}`, write the name of a rule"

@@ -28,7 +28,7 @@ def site_program(site: AnySite, contents: ConstantContents, size: int) -> Progra
     """Return a Program with the matched operations of a site, its free values as inputs, and its constants as literals.
 
     Unknown dimensions of inputs have this size; other values keep their types, since sizes follow at run time. Each
-    output passes through an `identity`, so that the name of the output is not that of a replaced value.
+    output passes through an `identity`, so that the output does not have the name of a replaced value.
     """
     assert site.root.block is not None, "a site is in a block"
     opset = opset_of(site.root.block)

@@ -39,7 +39,7 @@ class SiteOfPass(NamedTuple):
 
     @classmethod
     def of(cls, rule: GraphPass, found: RuleSite) -> SiteOfPass:
-        """Return the site of a pass as one of a rewriting."""
+        """Return the site of a pass as a site of a rewriting."""
         ops = {op: op for op in (found.root, *found.others)}
         return cls(rule, Match(ops, {}), found.root, found.reason, found.change)
 
@@ -91,7 +91,7 @@ class Finder:
 
 
 def _is_made_so(matcher: Matcher, match: Match, name: str, inputs: set[str]) -> bool:
-    """Return whether a value of a match is made as another pattern says."""
+    """Return whether a value of a match is made as in another pattern."""
     bound: BoundValue = match.bound[name]
     maker = getattr(bound.operand, "maker", None)
     given = {each: match.bound[each] for each in inputs if each in match.bound}
@@ -99,7 +99,7 @@ def _is_made_so(matcher: Matcher, match: Match, name: str, inputs: set[str]) -> 
 
 
 def _reasons(rule: RewriteRule, match: Match, root: Op) -> Iterator[str]:
-    """Yield the reasons that forbid a replacement, whatever it is."""
+    """Yield the reasons that forbid any replacement."""
     inside = {*match.ops.values()}
     returned = {value.name for value in rule.pattern.outputs}
     for wanted, op in match.ops.items():

@@ -50,8 +50,8 @@ class _Heads(NamedTuple):
 class _Attention:
     """Attention over all heads: the queries, keys and values, and the operations from the scores to the result.
 
-    `chain` begins with the `matmul` of the scores and ends with that of the result. `operand` is what each takes
-    from the one before it.
+    `chain` begins with the `matmul` of the scores and ends with the `matmul` of the result. `operand` is the parameter
+    for the result of the operation before.
     """
 
     root: Op
@@ -119,7 +119,7 @@ class _Search:
         return _Attention(root, merged, whole, query, key, value, query.heads, operands)
 
     def _above(self, op: Op, operands: dict[Op, Value]) -> Op | None:
-        """Return the operation above one of the chain, through the only argument with a score for each head."""
+        """Return the operation before one in the chain, through the only argument with a score for each head."""
         given = [each for operands in op.inputs.values() for each in operands]
         if op.type in ELEMENTWISE:
             by_head = [each for each in given if not _is_for_all(each)]

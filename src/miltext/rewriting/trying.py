@@ -1,7 +1,7 @@
 """Tests of rules by themselves: on the examples of their file, and on programs that differ from these in one token.
 
 An example must be rewritten, and the result must be as exact as declared. A program that the rule must keep must stay.
-Of the programs with one other token, any may be rewritten, but then the result must be exact, too.
+A program with one other token may be rewritten, but then the result must be exact, too.
 """
 
 from __future__ import annotations

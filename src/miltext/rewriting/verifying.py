@@ -65,7 +65,7 @@ class Verifying:
     def _first_proof(self, site: AnySite, program: Program) -> Proof | None:
         """Return the proof for the first of SIZES with a result, or a void one; None for a refused replacement.
 
-        `program` is that of the first size.
+        `program` is the program of the first size.
         """
         proof = self._proof(site, program)
         for size in SIZES[1:]:
@@ -86,12 +86,12 @@ class Verifying:
 
 
 def _require_refusal(site: AnySite) -> None:
-    """Raise MiltextError (MIL872) for a site of a rule in Python that is none for its operations alone."""
+    """Raise MiltextError (MIL872) for a site that a rule in Python does not find in its operations alone."""
     if isinstance(site.rule, PythonRule):
         value = named(site.root.outputs[0].name)
-        message = f"the rule {named(site.rule.name)} cannot be proven at {value}: it leaves the operations of the site"
+        message = f"the rule {named(site.rule.name)} cannot be proven at {value}: it does not rewrite the operations of"
         note = Note("list all operations that the rule looks at in `others` of the site")
-        raise MiltextError([error(codes.UNPROVEN_RULE, f"{message} alone as they are", None, note)])
+        raise MiltextError([error(codes.UNPROVEN_RULE, f"{message} the site alone", None, note)])
 
 
 def prove_rule(rule: AnyRule, before: Program, after: Program, function: str) -> Proof:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Weighing:
-    """The bytes of constants `before` all changes and `now`, and those that `went` with each rule."""
+    """The bytes of constants `before` all changes and `now`, and the bytes that each rule removed (`went`)."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph

@@ -230,7 +230,7 @@ class _FunctionProving:
         )
 
     def _drawer(self, size: int, names: Collection[str] = ()) -> InputDrawer:
-        """Return what draws the inputs and states, except some names."""
+        """Return a function that draws the inputs and states, except some names."""
         features = self._features()
         types = {
             name: each if features.get(name, NOTHING_SAID).default else closed(each, size)

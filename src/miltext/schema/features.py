@@ -38,7 +38,7 @@ DEFAULT_FIELDS = {
 """The field of a multi-array's default value, by its data type."""
 
 LABEL_ELEMENTS = ("string", "int64")
-"""The data types of class labels: of a scalar, or of a key of the dictionary of probabilities."""
+"""The data types of class labels, in a scalar or as keys of the dictionary of probabilities."""
 
 ANY_SIZE = -1
 """The upper bound of a range without an end."""

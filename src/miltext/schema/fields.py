@@ -33,7 +33,7 @@ VALUE_TYPE = tag(2)
 """The field `type`, which has the same number in Value and in NamedValueType."""
 
 TENSOR_TYPE, TENSOR_TYPE_ATTRIBUTES = tag(1), tag(4)
-"""`ValueType.tensorType`, and the attributes of that."""
+"""`ValueType.tensorType`, and its attributes."""
 
 IMMEDIATE, BLOB = tag(3), tag(5)
 """The members of Value."""

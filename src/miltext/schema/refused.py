@@ -61,7 +61,7 @@ _KINDS = {ListType: "the type list", TupleType: "the type tuple", DictionaryType
 
 
 def dtype_of(port: RefusedPort) -> str:
-    """Return the data type of a port, or of a state's value; of any other type, the word for its kind."""
+    """Return the data type of a port, or of a state's value; for any other type, the word for its kind."""
     held = _state(port) or port.type
     return held.dtype if isinstance(held, TensorType) else _KINDS.get(type(held), "")
 

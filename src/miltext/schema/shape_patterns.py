@@ -227,7 +227,7 @@ def _differ(first: Dimension, second: Dimension) -> bool:
 
 
 def _shared(patterns: Sequence[Pattern], shape: Shape) -> list[NamedSize]:
-    """Return the values of the names in all of the patterns, by a shape."""
+    """Return the sizes of the names that all of the patterns contain, for a shape."""
     stated, *others = (list(pattern.read(shape)) for pattern in patterns)
     return [one for one in stated if all(one in other for other in others)]
 

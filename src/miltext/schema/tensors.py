@@ -79,7 +79,7 @@ class Tensor(Protocol):
 
     @property
     def data(self) -> Bytes:
-        """The packed elements: of a record, the mapped file."""
+        """The packed elements; for a record, the mapped file."""
         return b"".join(self.pieces())
 
     def views(self) -> Iterator[Bytes]:

@@ -57,7 +57,7 @@ def placed(held: Holders) -> dict[Op, WeightExtent]:
 
 
 def _parameters(op: Op, held: Mapping[Hashable, WeightExtent]) -> int:
-    """Return the number of elements of an operation's weights; of a compressed weight, of the decompressed one."""
+    """Return the number of elements of an operation's weights, after decompression."""
     form = tensor_form(op.outputs[0].message.type) if is_compressed(op.type) and op.outputs[0].message else None
     return prod(form[1]) if form is not None else sum(size.parameters for size in held.values())
 
@@ -107,8 +107,8 @@ def stored_sizes(graph: KeyedGraph, op: Op, least: int) -> Iterator[tuple[Hashab
 
 
 def _stored_bytes(graph: KeyedGraph, value: proto.Value, stated: int) -> int:
-    """Return the bytes that a value takes, which may differ from its type: of indices packed in bytes, or
-    of a record of another type. A record that cannot be read takes those of the type.
+    """Return the bytes that a value takes, which may differ from its type for indices packed in bytes, or for a record
+    of another type. An unreadable record counts with the bytes of its type.
     """
     blob = graph.contents.blob(value)
     if blob is not None:

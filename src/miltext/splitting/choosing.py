@@ -60,8 +60,8 @@ def within(units: Sequence[SplitUnit], most: int) -> list[int]:
 def evenly(units: Sequence[SplitUnit], number: int) -> list[int]:
     """Return the first unit of each of `number` parts with about equal weights, of which the fewest bytes cross.
 
-    No part has more than its share and a quarter, or than the boundaries make necessary; of several such choices, one
-    with a small largest part. There are enough units.
+    No part has more than its share and a quarter, or than the boundaries make necessary; among several such choices,
+    the largest part is small. There are enough units.
     """
     share = _bytes(units) / number
     low = _least_limit(units, number)

@@ -1,4 +1,4 @@
-"""The boundaries that a user asks for: by the bytes of weights, by the number of parts, or at values."""
+"""The boundaries that a user requests: by the bytes of weights, by the number of parts, or at values."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ class Cutting:
         return Cuts(line, [starts[each] for each in evenly(units, number)[1:]])
 
     def at(self, names: Sequence[str]) -> Cuts:
-        """Return the boundaries after values: each part is what its value needs, without the earlier parts, and the
-        last part is the rest.
+        """Return the boundaries after values: each part has the operations that its value needs, without the earlier
+        parts, and the last part has the rest.
 
         Raise ModelError: MIL430 for an unknown name, MIL446 and MIL452 for a value that cannot cross a boundary, MIL494
         for a value that parts nothing.
@@ -150,7 +150,7 @@ class Cutting:
             raise fault
 
     def _needless(self, value: Value, why: str) -> ModelError:
-        return refusal(codes.IMPOSSIBLE_BOUNDARY, f"`{value.name}` is no boundary between parts: {why}")
+        return refusal(codes.IMPOSSIBLE_BOUNDARY, f"`{value.name}` is not a boundary between parts: {why}")
 
     # ---- reasons
 

@@ -117,7 +117,7 @@ def needed(needs: Needs, block: Block) -> list[Op]:
 
 
 def constants_of(ops: Iterable[Op], values: Iterable[Value] = ()) -> list[Op]:
-    """Return the constants that operations use, and those that are among values, with the constants these use."""
+    """Return the constants that operations use, and the constants among values, with the constants that these use."""
     found: dict[Op, None] = {}
     todo = [*values, *(value for op in ops for value in op.used())]
     while todo:

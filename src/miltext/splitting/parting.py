@@ -93,7 +93,7 @@ class Parting:
         return [each for each in self._function.inputs if each in used or each in unused]
 
     def _outputs(self, number: int) -> list[Value]:
-        """Return the outputs of a part: of the function, then for later parts, in order.
+        """Return the outputs of a part: the function's, then values for later parts, in order.
 
         Constants and inputs of the function that it returns are outputs of the last part.
         """

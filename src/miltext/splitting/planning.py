@@ -46,7 +46,7 @@ Choose: TypeAlias = "Callable[[Cutting], Cuts]"
 
 
 class SplitRequest(NamedTuple):
-    """The requested parts: of a function, cut by `choose`; without that, of all functions.
+    """The requested parts: of a function, cut by `choose`; without `choose`, of all functions.
 
     `names` are the values at boundaries, `ranges` the requested sizes, and `stem` is in the name of each part.
     """

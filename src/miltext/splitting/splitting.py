@@ -65,10 +65,10 @@ def split(request: _SplitArguments) -> Splitting:
     """Divide a model into parts, and write each as a model, or all as one pipeline; return the parts.
 
     A part takes values directly from each earlier part that makes them, so that the parts, one after the other, compute
-    what the model does. Boundaries are where the fewest bytes cross them, for operations in the order of the program,
-    with those that depend on constants alone before their first use. No value crosses that an input of a model cannot
-    have. All uses of a state are in one part. Constants are in each part that uses them, with their weights. Inputs and
-    outputs of the model keep their description. A draft is completed first.
+    the results of the model. Boundaries are where the fewest bytes cross them, for operations in the order of the
+    program, with those that depend on constants alone before their first use. No value crosses that an input of a model
+    cannot have. All uses of a state are in one part. Constants are in each part that uses them, with their weights.
+    Inputs and outputs of the model keep their description. A draft is completed first.
 
     Args:
         source: MIL text, a path, a Program or a Model.
@@ -77,8 +77,8 @@ def split(request: _SplitArguments) -> Splitting:
         parts: The number of parts, with about equal weights: no part has more than its share and a quarter, unless the
             possible boundaries require it.
         max_weights: The most bytes of weights of a part; there are as few parts as possible.
-        at: Values after which boundaries are, in any order. Each part is what its value needs, without the earlier
-            parts, and the last part is the rest.
+        at: Values after which boundaries are, in any order. Each part has the operations that its value needs, without
+            the earlier parts, and the last part has the rest.
         functions: Whether each function of the model becomes a model.
         pipeline: Whether to write one pipeline of the parts.
         function: The function to divide.  [the only one]
@@ -92,8 +92,8 @@ def split(request: _SplitArguments) -> Splitting:
 
     Raises:
         ModelError: MIL430 for an unknown name, MIL446 and MIL452 for a value that cannot cross a boundary, such as an
-            image, MIL494 for a value in `at` that is no boundary, MIL499 for an impossible number or size of parts; and
-            the errors of `miltext.build`.
+            image, MIL494 for a value in `at` that is not a boundary, MIL499 for an impossible number or size of parts;
+            and the errors of `miltext.build`.
         TypeError: Not exactly one of `parts`, `max_weights`, `at` and `functions` is given.
 
     Example:
@@ -146,7 +146,7 @@ def _check_output(output: Path, whole: Model, request: _SplitArguments) -> None:
         check_target(output, request.force, [whole])
         return
     if is_package:
-        message = f"the parts are packages in a folder, which is no {PACKAGE} itself, and only a pipeline is"
+        message = f"the parts are packages in a folder, which is not a {PACKAGE} itself; only a pipeline is"
         raise refusal(codes.WRONG_ENDING, message, output)
     check_folder(output, request.force, [whole], PART_NAME)
 

@@ -172,8 +172,8 @@ def hex_text(bits: int, form: Format) -> str:
 def decimal_text(bits: int, form: Format) -> str:
     """Return the shortest decimal that reads back to the same bits of this type, in the form of Python's `repr`.
 
-    Of several with as few digits, the nearest to the exact value: `0.1`, `1.0`, `1e-06`, `65500.0` for the greatest
-    fp16. Infinities and NaNs are spelled as by `hex_text`.
+    If several have as few digits, it is the nearest to the exact value: `0.1`, `1.0`, `1e-06`, `65500.0` for the
+    greatest fp16. Infinities and NaNs are spelled as by `hex_text`.
     """
     special = _special_text(bits, form)
     if special:
@@ -250,7 +250,7 @@ def float_texts(data: bytes, form: Format, decimal: bool = False) -> list[str]:
 def _hex_texts(data: bytes, form: Format) -> list[str]:
     """Return the texts of numbers as `hex_text` gives them: texts of `float.hex`, without zeros behind the last digit.
 
-    NaNs and subnormals of fp64, which that spells differently, are converted one by one.
+    NaNs and subnormals of fp64, which `float.hex` spells differently, are converted one by one.
     """
     values = struct.unpack(f"<{len(data) * 8 // form.bits}{_VALUES[form.bits]}", data)
     joined = " ".join(map(float.hex, values))

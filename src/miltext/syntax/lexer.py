@@ -35,7 +35,7 @@ _OTHER = rf"/\*[^{FORBIDDEN}]*|\$?\"[^{FORBIDDEN}\t\r\n]*|[-+.$0-9A-Za-z_@]+|[^ 
 class Lexer:
     """The terminals as one expression, and the meanings of its groups and words.
 
-    Of the grammar's coarse terminals only the `coarse` ones are read.
+    Only the `coarse` ones among the grammar's coarse terminals are read.
     """
 
     def __init__(self, grammar: Grammar, coarse: frozenset[str]) -> None:

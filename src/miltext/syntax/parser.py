@@ -86,7 +86,7 @@ class NestingFailure(SyntaxFailure):
 class Parser:
     """A parser of MIL text for `callbacks`: an object with a method for each rule, which takes the children.
 
-    Of the grammar's coarse terminals, only the `coarse` ones are read.
+    Only the `coarse` ones among the grammar's coarse terminals are read.
     """
 
     def __init__(self, callbacks: object, coarse: frozenset[str] = COARSE) -> None:

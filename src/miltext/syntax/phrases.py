@@ -71,7 +71,7 @@ class Name(NamedTuple):
 
 
 class _Row:
-    """The phrases by these `names` directly in a phrase `of` some rules, or in lists `within` it."""
+    """Child phrases with these `names`: directly in a phrase of the rules `of`, or in lists `within` it."""
 
     def __init__(self, of: str | frozenset[str], names: str | frozenset[str], within: str = "") -> None:
         self.of, self.names, self.within = (
@@ -163,7 +163,7 @@ contents = At("value", -2)
 
 
 def block(body: Node) -> Node:
-    """Return the block of a body: of a function's, or of an operation's."""
+    """Return the block of the body of a function or an operation."""
     return body if body.name == "block" else _block(body)
 
 

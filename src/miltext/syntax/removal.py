@@ -99,8 +99,8 @@ class Removal:
         return line, following
 
     def _before_semicolon(self, start: int, end: int) -> int:
-        """Return the start of a range to remove; if it ends in a line before a semicolon, which then follows the
-        text before, the end of that text, except of a comment.
+        """Return the start of a range to remove. If a semicolon follows the range on another line, the start is the end
+        of the text before, so that the semicolon joins it, unless that text is a comment.
         """
         if not self._is_semicolon(end):
             return start

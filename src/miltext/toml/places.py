@@ -1,4 +1,4 @@
-"""Places in a text of TOML: of the value, the key or the table at the end of a way.
+"""Places in a text of TOML: the value, the key or the table at the end of a way.
 
 tomlkit keeps a text as it is, but does not report places. So a mark replaces the value, and its place is found in the
 new text of the block around it.

@@ -272,7 +272,7 @@ class RecordFile:
         self._file.close()
 
     def record(self, offset: int) -> Record:
-        """Return what is stored at an offset with room for a record."""
+        """Return the record at an offset that has room for one."""
         return Record(offset, *_RECORD.unpack(self._at(offset).ljust(ALIGNMENT, b"\0")))
 
     def _at(self, offset: int) -> bytes:
@@ -492,7 +492,7 @@ def map_file(path: Path) -> mmap.mmap:
 
 
 def _open_regular(path: Path) -> FileIO:
-    """Open a regular file that is not empty, as `map_file` does."""
+    """Open a regular, nonempty file, as `map_file` does."""
     try:
         file = open(path, "rb", buffering=0, opener=_open_itself)  # noqa: SIM115 - the caller closes it
         status = os.fstat(file.fileno())

@@ -1,7 +1,7 @@
 """Facts about the weights of a text for its page: type, place and statistics, each by its spelling.
 
-The statistics of a large weight are of its beginning: of a weight, MOST_BYTES are read at most, and of all weights of a
-page, PAGE bytes. If there are more, all weights have the same lower limit, which is never below LEAST.
+The statistics of a large weight describe its beginning: at most MOST_BYTES of a weight are read, and PAGE bytes of all
+weights of a page. If there are more, all weights have the same lower limit, which is never below LEAST.
 """
 
 from __future__ import annotations

@@ -105,8 +105,8 @@ def annotated_pieces(program: Message, folder: BlobFolder, style: Style = PLAIN)
 class Digests:
     """Spells weights as `$elided(262144, "sha256:0123456789abcdef")`: the number of elements, and the digest.
 
-    `folder` stands for `@model_path`. Raise WeightsError for an unreadable weight; or, with `on_unread`, call that with
-    the error instead. `progress` gets the number of read bytes.
+    `folder` stands for `@model_path`. Raise WeightsError for an unreadable weight; or, with `on_unread`, call
+    `on_unread` with the error instead. `progress` gets the number of read bytes.
     """
 
     def __init__(

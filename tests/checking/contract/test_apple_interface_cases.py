@@ -59,7 +59,7 @@ def _assert_answers(name: tuple[str, str], package: Path, *, is_refused: bool) -
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.test}-{case.case}")
-def test_a_description_is_judged_as_the_page_says(case: Case, tmp_path: Path) -> None:
+def test_a_description_is_judged_as_the_page_states(case: Case, tmp_path: Path) -> None:
     items: dict[str, Any] = {
         "itemInfoEntries": {"model": manifest()["itemInfoEntries"]["model"]},
         "rootModelIdentifier": "model",
@@ -69,7 +69,7 @@ def test_a_description_is_judged_as_the_page_says(case: Case, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("case", MANIFESTS, ids=lambda case: case.case)
-def test_a_manifest_is_judged_as_the_page_says(case: ManifestCase, tmp_path: Path) -> None:
+def test_a_manifest_is_judged_as_the_page_states(case: ManifestCase, tmp_path: Path) -> None:
     package = write(tmp_path, edited(case), good_weights())
     _assert_answers(("ModelPackage", case.case), package, is_refused=case.is_refused)
 
@@ -87,7 +87,7 @@ def test_coremltools_answers_of_a_manifest_as_apple(case: ManifestCase, tmp_path
 
 
 @pytest.mark.parametrize("case", WEIGHT_FILES, ids=lambda case: f"{case.test}-{case.case}")
-def test_a_weight_file_is_judged_as_the_page_says(case: WeightCase, tmp_path: Path) -> None:
+def test_a_weight_file_is_judged_as_the_page_states(case: WeightCase, tmp_path: Path) -> None:
     package = write(tmp_path, manifest(), case.data, case.offset)
     _assert_answers((case.test, case.case), package, is_refused=case.is_refused)
 

@@ -139,7 +139,7 @@ def test_an_unreadable_manifest_is_an_error_that_names_it(package: Path, damage:
 def test_a_key_twice_is_reported(package: Path) -> None:
     text = (package / "Manifest.json").read_text()
     (package / "Manifest.json").write_text(text.replace("{", '{"rootModelIdentifier": "x", ', 1))
-    assert found_in(package) == ["warning : the key `rootModelIdentifier` is there twice: readers take either"]
+    assert found_in(package) == ["warning : the key `rootModelIdentifier` occurs twice: readers take either value"]
 
 
 def test_a_package_kept_without_its_weights_lacks_only_these(package: Path) -> None:

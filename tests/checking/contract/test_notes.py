@@ -91,7 +91,7 @@ def test_many_unknown_fields_are_one_note(tmp_path: Path) -> None:
     assert "`description.field 900`, `description.field 901`, `description.field 902` and 2 more are not" in report
 
 
-def test_a_users_own_key_is_no_unknown_field(tmp_path: Path) -> None:
+def test_a_users_own_key_is_not_an_unknown_field(tmp_path: Path) -> None:
     spec = unary("x", "y")
     spec.description.metadata.userDefined["a.field 999"] = "field 999"
     assert checked(package(tmp_path, spec)) == ""

@@ -148,13 +148,13 @@ def test_each_fault_of_a_weight_file(package: Path, kind: str, change: Change, e
 
 
 @pytest.mark.parametrize("change", [lambda data: data + b"more", lambda data: data + bytes(640)], ids=["text", "zeros"])
-def test_bytes_after_the_last_record_are_no_fault(package: Path, change: Change) -> None:
+def test_bytes_after_the_last_record_are_not_a_fault(package: Path, change: Change) -> None:
     file = package / DATA / WEIGHT
     file.write_bytes(change(file.read_bytes()))
     assert found_in(package) == []
 
 
-def test_an_unused_record_is_no_fault(tmp_path: Path) -> None:
+def test_an_unused_record_is_not_a_fault(tmp_path: Path) -> None:
     offsets = write_weights(tmp_path / "source" / WEIGHT, [numbers(each) for each in range(5)])
     text = text_model(program_of(function_of({"a": (WEIGHT, offsets[3])})), tmp_path / "source")
     build(text, tmp_path / "M.mlpackage")
@@ -190,7 +190,7 @@ def test_a_file_in_no_place_is_one_finding(package: Path, change: Callable[[Path
     assert [each.code for each in found_in(package)] == [code]
 
 
-def test_a_link_inside_the_package_is_no_fault(package: Path) -> None:
+def test_a_link_inside_the_package_is_not_a_fault(package: Path) -> None:
     file = package / DATA / WEIGHT
     file.rename(file.with_name("own.bin"))
     file.symlink_to("own.bin")

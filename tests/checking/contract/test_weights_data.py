@@ -89,11 +89,11 @@ def test_a_number_beyond_fp16(tmp_path: Path, value: float, is_told: bool) -> No
     assert told(package(tmp_path, {5: value})) == (words if is_told else [])
 
 
-def test_a_mask_of_zeros_and_infinities_is_no_fault(tmp_path: Path) -> None:
+def test_a_mask_of_zeros_and_infinities_is_not_a_fault(tmp_path: Path) -> None:
     assert told(package(tmp_path, {3: -np.inf}, fill=0)) == []
 
 
-def test_zeros_of_one_dimension_are_no_fault(tmp_path: Path) -> None:
+def test_zeros_of_one_dimension_are_not_a_fault(tmp_path: Path) -> None:
     assert told(package(tmp_path, {}, fill=0)) == []
 
 

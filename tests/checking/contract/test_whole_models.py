@@ -33,7 +33,7 @@ def package(request: pytest.FixtureRequest) -> Path:
 each_package = pytest.mark.parametrize("package", WHOLE, indirect=True)
 
 
-def test_there_are_forty_conversions() -> None:
+def test_the_corpus_has_forty_conversions() -> None:
     assert len(WHOLE) >= 40
 
 

@@ -31,14 +31,14 @@ def table_findings(said: Tables, expected: Tables, is_stage: bool) -> Iterator[D
     for key, text in _flat(expected).items():
         if found.get(key, text) != text:
             yield warning(
-                codes.MISFIT_ANALYTICS, f"{FILE_NAME} says `{shown(found[key], LONG)}` for `{key}`, but it is `{text}`"
+                codes.MISFIT_ANALYTICS, f"{FILE_NAME} has `{shown(found[key], LONG)}` for `{key}`, but it is `{text}`"
             )
     odd = [key for key in found if key not in wanted]
     odd += [name for name, table in said.items() if not table and name not in wanted]
     if odd:
         names = listed((shown(key, LONG) for key in odd), "and")
         yield warning(
-            codes.MISFIT_ANALYTICS, f"{FILE_NAME} has {names}, which the compiler does not write of such a model"
+            codes.MISFIT_ANALYTICS, f"{FILE_NAME} has {names}, which the compiler does not write for such a model"
         )
 
 

@@ -54,7 +54,7 @@ Told = tuple[str, "Diagnostic"]
 def bundle_findings(bundle: Model, source: CompiledSource | None = None) -> list[FileFindings]:
     """Return the contradictions in a compiled model, or in a stage of one, file by file.
 
-    Of a pipeline, this covers the files around its ML Programs. Its analytics should name the `source`, if known. An
+    For a pipeline, this covers the files around its ML Programs. Its analytics should name the `source`, if known. An
     unreadable program has no findings here.
     """
     assert isinstance(bundle, BundleModel)
@@ -153,7 +153,7 @@ class _Check:
             for each in found:
                 yield METADATA, warning(codes.MISFIT_METADATA, each.message, spans.get((0, *each.way)))
         elif not self._is_stage:
-            yield METADATA, _unread(codes.MISFIT_METADATA, _missing(METADATA, "Xcode shows what it says"), warning)
+            yield METADATA, _unread(codes.MISFIT_METADATA, _missing(METADATA, "Xcode shows its contents"), warning)
 
     def _analytics(self) -> Iterator[Told]:
         if self.bundle.type != PROGRAM and not self.bundle.is_pipeline:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 VERSION = "metadataOutputVersion"
 
 FREE = {CLASS: (".+", "a text"), VERSION: (".+", "a text"), "isUpdatable": ("[01]", '"0" or "1"')}
-"""The keys of texts that follow from nothing in the folder, the form of each, and that in words: of its name at first,
-of the compiler, and of a field of the package that no other file has.
+"""The keys of texts that follow from nothing in the folder, the form of each, and its description: the name, the
+compiler, and a field of the package that no other file has.
 """
 
 SCHEMAS = ("inputSchema", "outputSchema", "stateSchema")
@@ -97,7 +97,7 @@ class _Comparison:
             if key in FREE:
                 pattern, words = FREE[key]
                 if not isinstance(value, str) or not re.fullmatch(pattern, value, re.DOTALL):
-                    yield Unlike(where.way, f"{FILE_NAME} says {_short(value)} for {where}, which is not {words}")
+                    yield Unlike(where.way, f"{FILE_NAME} states {_short(value)} for {where}, which is not {words}")
             elif where.place in self._doubts:
                 continue
             elif key in SCHEMAS:
@@ -126,7 +126,7 @@ class _Comparison:
     def _counts(self, said: Json, expected: Mapping[str, int], at: _At) -> Iterator[Unlike]:
         """Yield other counts of operations; where in doubt, the opset in a name is uncertain, not the count."""
         if not isinstance(said, dict):
-            yield Unlike(at.way, f"{FILE_NAME} says {_short(said)} for {at}, which is not an object")
+            yield Unlike(at.way, f"{FILE_NAME} states {_short(said)} for {at}, which is not an object")
             return
         doubtful = {name for name in expected if at.key(name).place in self._doubts}
         loosely = {_without_opset(name) for name in doubtful}
@@ -164,7 +164,7 @@ def _names(said: Json, expected: list[Json], at: _At) -> Iterator[Unlike]:
     """Yield a list without the form of entries with names, with other names, or with the names in another order."""
     found, wanted = _names_in(said), _names_in(expected)
     if found is None or wanted is None:
-        yield Unlike(at.way, f"{FILE_NAME} says {_short(said)} for {at}, which is not a list of objects with names")
+        yield Unlike(at.way, f"{FILE_NAME} states {_short(said)} for {at}, which is not a list of objects with names")
         return
     there, left = {*found}, Counter(wanted)
     missing = [name for name in wanted if name not in there]
@@ -207,7 +207,7 @@ def _values(said: Json, expected: Json, at: _At) -> Iterator[Unlike]:
         is_empty = said in ("", [], {}) and expected is None
         if not is_empty:
             instead = "but there is none" if expected is None else f"but it is {_short(expected)}"
-            yield Unlike(at.way, f"{FILE_NAME} says {_short(said)} for {at}, {instead}")
+            yield Unlike(at.way, f"{FILE_NAME} states {_short(said)} for {at}, {instead}")
 
 
 def _lacking(said: Mapping[str, Json], expected: Mapping[str, Json], at: _At) -> Iterator[Unlike]:

@@ -56,7 +56,7 @@ def _first_unlike(one: list[str], other: list[str]) -> tuple[str, str]:
 def _flexible(function: Function, described: Json, path: Path) -> Iterator[Finding]:
     """Yield shapes that an input takes by the description alone, or by the program alone.
 
-    Of several such inputs, of images, and of ranges without an end, the output of the compiler is not known. The keys
+    The compiler's output for several such inputs, for images, and for ranges without an end is unknown. The keys
     of enumerated shapes, which only the compiler makes, are not compared.
     """
     said = read_information(function.attributes.get(ATTRIBUTE))
@@ -70,7 +70,7 @@ def _flexible(function: Function, described: Json, path: Path) -> Iterator[Findi
         if wanted is not None and expected and {*wanted.doubts} - {KEYS}:
             continue
         if shapes != expected and (name in known or found is not None):
-            says = f"says {_spelled(shapes)} of `{name}`" if shapes else f"has nothing of `{name}`"
+            says = f"states {_spelled(shapes)} for `{name}`" if shapes else f"states nothing for `{name}`"
             is_ = f"it is {_spelled(expected)}" if expected else "it has one shape"
             yield misfit(path, f"{ATTRIBUTE} {says}, but by {FILE_NAME} {is_}")
 

@@ -115,7 +115,7 @@ def _described(spec: Spec, place: PipelinePlace) -> Iterator[Diagnostic]:
 
 
 def _path(place: ProgramPlace, program: Program) -> Path:
-    """Return the path of a place in a program: of the nearest enclosing part that the program has."""
+    """Return the path of a place in a program, or of the nearest enclosing part that the program has."""
     if place.function not in program.functions:
         return ()
     function = program.functions[place.function]

@@ -73,7 +73,7 @@ class _Manifest:
 
     def findings(self) -> Iterator[Diagnostic]:
         for key in self._repeated:
-            yield self._made(warning, f"the key `{shown(key, _LONG)}` is there twice: readers take either")
+            yield self._made(warning, f"the key `{shown(key, _LONG)}` occurs twice: readers take either value")
         if wrong := _wrong_version(self._manifest.get(VERSION)):
             yield self._made(error, wrong, VERSION)
         for name, item in self._items.items():

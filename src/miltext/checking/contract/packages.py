@@ -88,5 +88,5 @@ def _unlisted(package: Model, overlays: Overlays) -> Iterator[Diagnostic]:
     for name in NAMES:
         file = package.model_path / name
         if file.is_file() and os.path.realpath(file) not in places:
-            message = f"`{name}` is not an item of the manifest, so it is no overlay"
+            message = f"`{name}` is not an item of the manifest, so it is not an overlay"
             yield Diagnostic("note", codes.UNKNOWN_PACKAGE_PART, message)

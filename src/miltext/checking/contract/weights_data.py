@@ -1,10 +1,10 @@
 """Doubtful numbers in the weights of a model: each record, and each literal, is read once, in pieces.
 
 A NaN spreads to the outputs, and so does an infinity in a multiplied weight. An infinity beside nothing but zeros is a
-mask, which attention adds to its scores, and is no fault. Core ML computes in fp16 on the Neural Engine, where a number
-beyond 65504 is an infinity; a weight of zeros is often a weight that was never loaded, but it can be an initial state.
-These two are notes. A compressed weight is examined as it is stored: its table, scales or nonzero data, also where
-these are few numbers in the program. Other single numbers in a program are settings, such as a limit.
+mask, which attention adds to its scores, and is not a fault. Core ML computes in fp16 on the Neural Engine, where a
+number beyond 65504 is an infinity; a weight of zeros is often a weight that was never loaded, but it can be an initial
+state. These two are notes. A compressed weight is examined as it is stored: its table, scales or nonzero data, also
+where these are few numbers in the program. Other single numbers in a program are settings, such as a limit.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def _stored(whole: Model) -> list[_Stored]:
 
 
 def _weights(model: Model) -> Iterator[tuple[str, Weight]]:
-    """Yield the weights of a model by name, with the small ones in its program; of several functions, these by both
-    names.
+    """Yield the weights of a model by name, including small ones in its program; the small weights of several functions
+    have both names.
     """
     yield from model.weights.entries.items()
     has_several = len(model.program.functions) > 1

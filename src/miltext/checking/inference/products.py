@@ -128,7 +128,7 @@ def _batch(first: Dimension, second: Dimension, x: Shape, y: Shape) -> Shape:
 
 
 def _clash_of_values(first: Dimension, second: Dimension, x: Shape, y: Shape) -> InputConflict:
-    clause = f"do not go together, {first} and {second} differ: {show(x)} and {show(y)}"
+    clause = f"do not match, {first} and {second} differ: {show(x)} and {show(y)}"
     return InputConflict(clause, "values", code=codes.WRONG_ARGUMENT_SHAPE, place=1)
 
 

@@ -134,8 +134,8 @@ class Resized:
     def change_of(self, size: int, axis: int = 0) -> SizeChange | None:
         """Return the change of a size that an operand depends on; None if no such size changed.
 
-        Of several changes, one at `axis`, counted from the back, is returned; none if an unchanged size of the same
-        value is there.
+        If there are several changes, the one at `axis`, counted from the back, is returned; none if an unchanged size
+        of the same value is there.
         """
         found = [each for each in self.sizes.changed if each.before == size > 1 and not each.spread]
         here = [each for each in found if axis and each.axis == axis]

@@ -1,4 +1,4 @@
-"""Codes of programs: operations, names, types and values; of running and comparing them; of git; internal errors."""
+"""Codes of programs (operations, names, types, values, runs and comparisons), of git, and of internal errors."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ OPSET_BY_TEXT_NAME = code(
     "MIL627",
     "opset under its text name",
     WARNING,
-    "write the opset without quotes. Of a model, print the text, correct it, and build with `original=`",
+    "write the opset without quotes. For a model, print the text, correct it, and build with `original=`",
 )
 MISSPELLED_ATTRIBUTE = code("MIL630", "misspelled attribute", WARNING, "write `name`")
 
@@ -331,25 +331,25 @@ WRONG_NUMBERS = code(
     "MIL881",
     "known fault: wrong numbers",
     WARNING,
-    "do what the message says, or ignore the code where it cannot apply",
+    "follow the message, or ignore the code where it cannot apply",
 )
 NOT_FINITE = code(
     "MIL882",
     "known fault: infinities or NaN",
     WARNING,
-    "do what the message says, or ignore the code where the numbers are small enough",
+    "follow the message, or ignore the code where the numbers are small enough",
 )
 STOPS_CORE_ML = code(
     "MIL883",
     "known fault: Core ML crashes or refuses the program",
     WARNING,
-    "do what the message says, or ignore the code if the model is not for these systems",
+    "follow the message, or ignore the code if the model is not for these systems",
 )
 CHANGED_BY_CONVERSION = code(
     "MIL884",
     "known fault: conversion changes the program, or fails",
     NOTE,
-    "do what the message says before coremltools converts the program again",
+    "follow the message before coremltools converts the program again",
 )
 
 # ---- placement on backends
@@ -365,7 +365,7 @@ NOT_ON_ENGINE = code(
     "MIL892",
     "operation that the Neural Engine does not take",
     WARNING,
-    "do what the message says, or ignore the code where the operation may run on the CPU",
+    "follow the message, or ignore the code where the operation may run on the CPU",
 )
 NOT_PAIRED = code(
     "MIL893",
@@ -383,7 +383,7 @@ UNKNOWN_ON_ENGINE = code(
 
 UNKNOWN_DEVICE = code(
     "MIL895",
-    "device that is not known",
+    "unknown device",
     WARNING,
     "name the device as Core ML does: CPU, GPU or Neural Engine",
 )

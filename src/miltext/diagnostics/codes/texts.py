@@ -111,5 +111,5 @@ CONTRADICTORY_DUMP = code(
     "MIL118",
     "backend that does not support its operation",
     WARNING,
-    "dump the model again; the text was changed, or the runtime selects in a way that is not known",
+    "dump the model again; the text was changed, or the runtime selects in an unknown way",
 )

@@ -39,7 +39,7 @@ ARRAYS_ELSEWHERE = code(
 )
 COMMENTS_LOST = code(
     "MIL407",
-    "comments that are not kept",
+    "lost comments",
     WARNING,
     "copy the comments that still hold into the new text, or keep the old text beside the rules",
 )
@@ -145,9 +145,7 @@ UNKNOWN_NAME = code(
     ERROR,
     "use the name of a value. `miltext print` shows the values, `miltext info` a pipeline's features",
 )
-NAME_IN_USE = code(
-    "MIL431", "name already in use", ERROR, "choose a name that is not used in the function or in its pipeline"
-)
+NAME_IN_USE = code("MIL431", "name already in use", ERROR, "choose a name unused in the function and in its pipeline")
 NOT_AN_OUTPUT = code(
     "MIL432",
     "value cannot be an output",
@@ -458,7 +456,7 @@ NEW_WEIGHT_NOT_FOUND = code(
 )
 IMPOSSIBLE_SPLIT = code(
     "MIL499",
-    "model cannot be divided so",
+    "impossible division of a model",
     ERROR,
     "allow fewer parts or larger ones, or cast a value that prevents a boundary to a type that a model can have as an "
     "input",

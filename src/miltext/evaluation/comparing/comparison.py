@@ -26,8 +26,8 @@ FORM = 1
 class ComparedValue:
     """A value and its reference: the names, the types of the operations, and the types as text.
 
-    `kind` is `input`, `constant`, `value`, `output` or `state`. `measure` is the largest distance; of an operation that
-    runs several times, `turn` is the number of that run, from 0. `lost` is the largest loss in dB, relative to the
+    `kind` is `input`, `constant`, `value`, `output` or `state`. `measure` is the largest distance; for an operation
+    that runs several times, `turn` is the number of that run, from 0. `lost` is the largest loss in dB, relative to the
     worst input of the value, or to the precision of its type. `fell` is true for a ratio below the required `min_snr`
     in dB.
     """
@@ -129,7 +129,7 @@ class Comparison:
     def to_json(self) -> Record:
         """Return everything, for `json.dumps`: infinities are the strings `inf` and `-inf`.
 
-        Of an origin, `line` is its line in the text of the new program, None without one.
+        The `line` of an origin is its line in the text of the new program, None without one.
         """
         names = ("ok", "old", "new", "min_snr", "oddities", "outputs", "values", "lost", "notes", "seed")
         found = located(self, self.origins)

@@ -22,7 +22,7 @@ Held: TypeAlias = "Value | int"
 """A compared value, or the index of an array in place of an old program."""
 
 VALUE, OUTPUT, STATE = "value", "output", "state"
-"""The kinds of pairs: of inner values and inputs, of outputs, and of final states."""
+"""The kinds of pairs: inner values and inputs, outputs, and final states."""
 
 
 class Walked:
@@ -191,7 +191,7 @@ def by_structure(
 
 
 def by_name(new: Walked, names: Iterable[str]) -> Partners:
-    """Return the values of these names: of the function's own block, or else the first of inner blocks.
+    """Return the values of these names in the function's own block, or else the first in inner blocks.
 
     All of them count as outputs. Raise KeyError for a name without a value.
     """

@@ -32,7 +32,7 @@ LISTED_NAMES = 4
 """The number of named inputs of an origin, the worst ones, and of operations before it."""
 
 COLORS = {"!": "31", "@": "1", "#": "35"}
-"""ANSI codes: of fallen values, of headings, of notes."""
+"""ANSI codes for fallen values, headings and notes."""
 
 SIDES = {"old": "the old program", "new": "the new one"}
 

@@ -1,8 +1,8 @@
 """Functions that the Neural Engine computes by lookup tables, and lines between their entries.
 
 The recipes reproduce the largest errors that the study published for grids of inputs (f3_lut_m6.txt, lut_ulp_m6.txt).
-They are not proven bit by bit: `facts` states how far each of them goes. What the engine does with infinities, NaN and
-numbers outside of a function's domain is not known: there they are computed as in IEEE 754.
+They are not proven bit by bit: `facts` states how far each of them goes. The engine's results for infinities, NaN and
+numbers outside of a function's domain are unknown; here they follow IEEE 754.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def inverse(x: Array) -> Array:
 
 
 def drawn(name: str, x: Array, epsilon: float = 0) -> Array:
-    """Return a function of fp16 numbers plus epsilon, which are rounded to fp16 first, as fp16."""
+    """Return a function of fp16 numbers plus epsilon, as fp16; the sums are rounded to fp16 first."""
     curve, ordinary, (least, greatest) = CURVES[name]
     wide = x.astype(np.float64)
     if epsilon:
@@ -116,7 +116,7 @@ def _fp16(exact: Array) -> Array:
 
 
 def _paired(x: Array) -> tuple[Array, Array]:
-    """Return a fraction in [0.5, 2), and half of the exponent that is left."""
+    """Return a fraction in [0.5, 2), and half of the remaining exponent."""
     fraction, exponent = np.frexp(x)
     odd = exponent % 2
     return fraction * (1 + odd), (exponent - odd) // 2

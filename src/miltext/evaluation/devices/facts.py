@@ -1,4 +1,4 @@
-"""What was measured of the arithmetic of Apple's devices, each fact with its source, and what is not known.
+"""Measurements of the arithmetic of Apple's devices, each fact with its source, and the unknown facts.
 
 docs/neural-engine.md is made of these rows. The study is 751K/Apple-Neural-Engine-Microarchitecture-Study-M6, on one M4
 and one M6 with macOS 27.0.1; its files named here are in the folder `data/06_numerics`.
@@ -20,7 +20,7 @@ MEASURED, RECIPE, REPORTED = "measured", "recipe", "reported"
 class Fact(NamedTuple):
     """A rule of a device's arithmetic, for these operations, on these chips.
 
-    `needs` says how many of the cases decide for the rule. An operation follows all rules of its row.
+    `needs` is the number of cases that decide for the rule. An operation follows all rules of its row.
     """
 
     device: str
@@ -33,7 +33,7 @@ class Fact(NamedTuple):
 
 
 class Unmeasured(NamedTuple):
-    """Something that no measurement shows, and what miltext does instead."""
+    """A fact that no measurement shows, and the assumption in its place."""
 
     operations: tuple[str, ...]
     what: str
@@ -161,7 +161,7 @@ GAPS = (
     ),
     Unmeasured(
         ("reduce_sum", "reduce_mean", "reduce_max", "avg_pool"),
-        "their bits; a sum of 2049 ones was 2050 on an M5, as by halves away from zero",
+        "their exact bits; a sum of 2049 ones was 2050 on an M5, as when halves are rounded away from zero",
         "they are computed in float32, and rounded once",
     ),
     Unmeasured(
@@ -171,7 +171,7 @@ GAPS = (
     ),
     Unmeasured(
         (),
-        "the chips M1 to M3; an earlier paper says that M1 sums groups of four in fp16, and flushes subnormal numbers",
+        "the chips M1 to M3; in an earlier paper, M1 sums groups of four in fp16, and flushes subnormal numbers",
         "only the measured chips can be chosen",
     ),
     Unmeasured(
@@ -180,7 +180,7 @@ GAPS = (
         "each operation is rounded",
     ),
 )
-"""What is not known, and what an evaluation does."""
+"""The unknown facts, and the assumptions of an evaluation."""
 
 
 def facts_of(device: str, op_type: str) -> list[Fact]:

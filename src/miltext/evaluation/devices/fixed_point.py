@@ -178,6 +178,6 @@ def _saturate(total: Array) -> None:
 
 
 def _levels(weights: Array) -> Array:
-    """Return for each weight the place in LEVELS; a weight of 0 drops nothing that is not 0 anyway."""
+    """Return for each weight the place in LEVELS; a weight of 0 drops nothing but zeros."""
     exponents = np.frexp(weights)[1].astype(np.intp) - 1
     return np.where(weights == 0, len(LEVELS) - 1, np.clip(exponents + 14, 0, len(LEVELS) - 1))

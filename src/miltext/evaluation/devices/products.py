@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 AT_ONCE = 60_000
 """The number of sums computed at once: they stay in a core's cache.
 
-It is no power of two: rows of 1,024 sums would have the same places in the cache, which takes twice as long.
+It is not a power of two: rows of 1,024 sums would have the same places in the cache, which takes twice as long.
 """
 
 LEAST_ROWS = 64
@@ -62,7 +62,7 @@ def products(sums: Sums, rows: Array, columns: Array, bias: Array | None) -> Arr
 
 
 def multiply_chosen(weights: Array, inputs: Array, out: Array) -> None:
-    """Write the product of weights [M, L], of which each row has one that is not 0, and finite inputs [L, N].
+    """Write the product of weights [M, L], each row with a single nonzero weight, and finite inputs [L, N].
 
     So each number is one product, rounded once, with zeros added. BLAS writes them in less time than a multiplication
     with broadcasting.

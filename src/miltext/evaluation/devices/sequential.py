@@ -136,7 +136,7 @@ class _RoundedTerms:
 
 
 def _least(sizes: Array) -> Array:
-    """Return the least size in each row that is not 0; 0 if all are.
+    """Return the least nonzero size in each row; 0 if all are 0.
 
     Sizes are in the order of their bits, and 0 minus 1 is the greatest integer.
     """

@@ -37,7 +37,7 @@ def mul(x: Array, y: Array) -> Array:
 
 @rule("real_div")
 def real_div(x: Array, y: Array) -> Array:
-    """Return x / y; of integers the quotient without its fraction."""
+    """Return x / y; for integers, the quotient without its fraction."""
     if x.dtype.kind == "f":
         return x / y
     _refuse_zero(y)

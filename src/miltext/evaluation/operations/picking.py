@@ -89,7 +89,7 @@ MODES: dict[str, np.ufunc] = {
 }
 """The combination of the old element at a place and the update; "update" replaces the old, and the last update stays.
 
-Each result is written in the data type of its target: of a quotient of integers, the whole part.
+Each result is written in the data type of its target; a quotient of integers loses its fraction.
 """
 
 

@@ -147,7 +147,7 @@ def _along(vector: Held, axis: int, rank: int) -> Held:
 def pad(x: Held, pad: Ints, mode: str, constant_val: float) -> Held:
     """Return `x`, its last dimensions grown by their pairs in `pad`, before and after their elements.
 
-    The padding is `constant_val`, or elements of `x`: mirrored at its border without repeating that (mode "reflect"),
+    The padding is `constant_val`, or elements of `x`: mirrored at its border, which is not repeated (mode "reflect"),
     or its border (mode "replicate").
     """
     first = x.ndim - len(pad) // 2

@@ -68,7 +68,7 @@ def _along(
 ) -> Sliding:
     """Return the windows along one axis.
 
-    "same" makes ceil(size / stride) of them; of an odd padding, "same" has more after the axis, and "same_lower"
+    "same" makes ceil(size / stride) of them; if the padding is odd, "same" has more after the axis, and "same_lower"
     before it (coremltools, ops/defs/_utils.py, aggregated_pad; torch's `ceil_mode` for the rest).
     """
     reach = (kernel - 1) * dilation + 1

@@ -23,7 +23,7 @@ def parts_of(call: Call, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def scale_and_offset(call: Call, shape: tuple[int, ...], data: str) -> None:
-    """Give a scale for each block, and perhaps an offset of the type of the data."""
+    """Generate a scale for each block, and perhaps an offset of the type of the data."""
     parts = parts_of(call, shape)
     call.filled("scale", parts, positive=True)
     if call.choices.flag():
@@ -32,7 +32,7 @@ def scale_and_offset(call: Call, shape: tuple[int, ...], data: str) -> None:
 
 
 def mask_of(call: Call, name: str, shape: tuple[int, ...]) -> int:
-    """Give a mask of single bits, some of them ones, and return the number of ones."""
+    """Generate a mask of single bits, some of them ones, and return the number of ones."""
     count = prod(shape)
     seed = call.choices.integer(1, 3)
     bits = [int(place % (seed + 1) == 0) for place in range(count)]
@@ -42,7 +42,7 @@ def mask_of(call: Call, name: str, shape: tuple[int, ...]) -> int:
 
 @recipe("constexpr_affine_dequantize")
 def affine_dequantize(call: Call) -> None:
-    """Give a scale and a zero point for all, or for each place along an axis."""
+    """Generate a scale and a zero point for all, or for each place along an axis."""
     shape = a_shape(call)
     axis = call.choices.integer(0, len(shape) - 1)
     sizes = (shape[axis],) if call.choices.flag() else ()
@@ -54,7 +54,7 @@ def affine_dequantize(call: Call) -> None:
 
 @recipe("constexpr_blockwise_shift_scale")
 def blockwise_shift_scale(call: Call) -> None:
-    """Give a scale for each block, and perhaps an offset."""
+    """Generate a scale for each block, and perhaps an offset."""
     shape = a_shape(call)
     call.filled("data", shape)
     scale_and_offset(call, shape, "data")
@@ -62,7 +62,7 @@ def blockwise_shift_scale(call: Call) -> None:
 
 @recipe("constexpr_sparse_blockwise_shift_scale")
 def sparse_blockwise_shift_scale(call: Call) -> None:
-    """Give as many numbers as the mask has ones, and a scale for each block."""
+    """Generate as many numbers as the mask has ones, and a scale for each block."""
     shape = a_shape(call)
     ones = mask_of(call, "data_mask", shape)
     call.filled("nonzero_data", (ones,))
@@ -71,13 +71,13 @@ def sparse_blockwise_shift_scale(call: Call) -> None:
 
 @recipe("constexpr_cast")
 def cast(call: Call) -> None:
-    """Give a tensor of halves."""
+    """Generate a tensor of halves."""
     call.filled("source_val", a_shape(call))
 
 
 @recipe("constexpr_lut_to_dense")
 def lut_to_dense(call: Call) -> None:
-    """Give a table, and indices that it has entries for."""
+    """Generate a table, and indices that it has entries for."""
     shape = a_shape(call)
     if call.has("shape"):
         _old_lut(call, shape)
@@ -88,7 +88,7 @@ def lut_to_dense(call: Call) -> None:
 
 
 def _table(call: Call, shape: tuple[int, ...], entries: int) -> None:
-    """Give a table for each block, of numbers or of vectors."""
+    """Generate a table for each block, of numbers or of vectors."""
     parts = tuple(call.choices.pick([1, size]) if entries < 16 else 1 for size in shape)
     size = call.choices.pick([1, 2]) if entries < 16 else 1
     call.filled("lut", (*parts, entries, size))
@@ -104,7 +104,7 @@ def _indices(call: Call, name: str, shape: tuple[int, ...], dtype: str) -> None:
 
 
 def _old_lut(call: Call, shape: tuple[int, ...]) -> None:
-    """Give indices packed into bytes, and the shape of the unpacked indices (iOS16/constexpr_ops.py)."""
+    """Generate indices packed into bytes, and the shape of the unpacked indices (iOS16/constexpr_ops.py)."""
     count = prod(shape)
     entries = call.choices.pick([2, 4, 16, 64, 256])
     octets = -(-count * (entries.bit_length() - 1) // 8)
@@ -115,7 +115,7 @@ def _old_lut(call: Call, shape: tuple[int, ...]) -> None:
 
 @recipe("constexpr_lut_to_sparse")
 def lut_to_sparse(call: Call) -> None:
-    """Give a mask, and as many indices as that has ones."""
+    """Generate a mask, and as many indices as that has ones."""
     shape = a_shape(call)
     ones = mask_of(call, "indices_mask", shape)
     dtype = call.dtype("indices_nonzero_data")
@@ -129,7 +129,7 @@ def lut_to_sparse(call: Call) -> None:
 
 @recipe("constexpr_sparse_to_dense")
 def sparse_to_dense(call: Call) -> None:
-    """Give a mask, and as many numbers as that has ones."""
+    """Generate a mask, and as many numbers as that has ones."""
     shape = a_shape(call)
     if call.has("shape"):
         _old_mask(call, shape)
@@ -138,7 +138,7 @@ def sparse_to_dense(call: Call) -> None:
 
 
 def _old_mask(call: Call, shape: tuple[int, ...]) -> None:
-    """Give a mask packed into bytes, and the shape of the unpacked mask (iOS16/constexpr_ops.py)."""
+    """Generate a mask packed into bytes, and the shape of the unpacked mask (iOS16/constexpr_ops.py)."""
     count = prod(shape)
     bits = [int(place % 2 == 0) for place in range(count)]
     octets = [sum(bit << place for place, bit in enumerate(bits[start : start + 8])) for start in range(0, count, 8)]

@@ -25,7 +25,7 @@ COUNTER = TensorType("int32", ())
 
 @recipe("cond")
 def cond(call: Call) -> None:
-    """Give a condition, and two branches whose outputs are of the same types."""
+    """Generate a condition, and two branches whose outputs are of the same types."""
     call.tensor("pred", new=lambda: (1,))
     first = call.growth.inner()
     first.grow(call.choices.integer(1, INNER))
@@ -54,7 +54,7 @@ def _may_leave(item: ScopedValue) -> bool:
 
 @recipe("while_loop")
 def while_loop(call: Call) -> None:
-    """Give a counter and tensors, a block that counts up to a small number, and a block that makes the tensors anew."""
+    """Generate a counter and tensors, a block that counts to a small number, and a block that makes new tensors."""
     start = call.growth.value_of(COUNTER, count=0)
     held = [_held(call) for _ in range(call.choices.integer(1, OUTPUTS))]
     for item in (start, *held):

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     "equal", "not_equal", "greater", "greater_equal", "less", "less_equal", "logical_and", "logical_or", "logical_xor",
 )  # fmt: skip
 def broadcasting(call: Call) -> None:
-    """Give two tensors, the second of a shape that broadcasts to the first's."""
+    """Generate two tensors, the second of a shape that broadcasts to the first's."""
     call.tensor("x")
     beside(call, "y", "x")
 
 
 def beside(call: Call, name: str, first: str) -> None:
-    """Give a tensor of a shape that broadcasts to the first's, or the first once more."""
+    """Generate a tensor of a shape that broadcasts to the first's, or the first once more."""
     shape = call.type(first).shape
     if None in shape:
         call.give(name, call.given[first][0])
@@ -44,7 +44,7 @@ def broadcast_part(call: Call, shape: Shape) -> Shape:
 
 @recipe("real_div", "floor_div", "mod", "pow")
 def dividing(call: Call) -> None:
-    """Give a constant above 0 as the second tensor: integers are not divided by 0, nor raised to negative powers."""
+    """Generate a second tensor above 0: integers are not divided by 0, nor raised to negative powers."""
     call.tensor("x")
     shape = call.type("x").shape
     part = () if None in shape else broadcast_part(call, shape)
@@ -53,7 +53,7 @@ def dividing(call: Call) -> None:
 
 @recipe("select")
 def select(call: Call) -> None:
-    """Give two tensors, the second of the first's shape or a part of it, and a choice between them for each element."""
+    """Generate two tensors, the second of the first's shape or a part of it, and a choice for each element."""
     call.tensor("a")
     beside(call, "b", "a")
     shape = call.type("a").shape
@@ -62,7 +62,7 @@ def select(call: Call) -> None:
 
 @recipe("clip")
 def clip(call: Call) -> None:
-    """Give the least value, and a larger greatest one."""
+    """Generate the least value, and a larger greatest one."""
     call.tensor("x")
     least = call.choices.integer(0, 8) / 8
     call.number("alpha", -least)
@@ -71,14 +71,14 @@ def clip(call: Call) -> None:
 
 @recipe("prelu")
 def prelu(call: Call) -> None:
-    """Give one slope for all channels, as all ranks but 4 require."""
+    """Generate one slope for all channels, as all ranks but 4 require."""
     call.tensor("x")
     call.number("alpha", *[call.choices.integer(1, 8) / 8] * call.size("c"), shape=(call.size("c"),))
 
 
 @recipe("flatten2d")
 def flatten2d(call: Call) -> None:
-    """Give an existing axis: coremltools 9.0 fails on the one after the last (iOS15/tensor_operation.py)."""
+    """Generate an existing axis: coremltools 9.0 fails on the one after the last (iOS15/tensor_operation.py)."""
     call.ranked("x")
     if call.choices.flag():
         call.number("axis", call.choices.integer(0, len(call.shape("x")) - 1))
@@ -87,7 +87,7 @@ def flatten2d(call: Call) -> None:
 
 @recipe("const")
 def const(call: Call) -> None:
-    """Give a tensor."""
+    """Generate a tensor."""
     call.filled("val", (call.choices.integer(1, 4),), dtype="fp32")
 
 
@@ -97,7 +97,7 @@ DISTRIBUTED = {"mean": (-4, 4), "stddev": (0, 16), "low": (-8, 0), "high": (1, 8
 
 @recipe("fill", "random_bernoulli", "random_normal", "random_uniform")
 def made_of_shape(call: Call) -> None:
-    """Give the shape of a new tensor."""
+    """Generate the shape of a new tensor."""
     rank = call.choices.integer(1, 4)
     call.vector("shape", [call.choices.integer(1, 4) for _ in range(rank)])
     if call.choices.flag():
@@ -108,7 +108,7 @@ def made_of_shape(call: Call) -> None:
 
 @recipe("random_categorical")
 def random_categorical(call: Call) -> None:
-    """Give finite numbers to draw by."""
+    """Generate finite numbers to draw by."""
     call.tensor("x", Requirements(fresh=True))
     if call.choices.rarely():
         call.number("mode", "logits")  # "probs" takes distributions alone
@@ -117,7 +117,7 @@ def random_categorical(call: Call) -> None:
 
 @recipe("range_1d")
 def range_1d(call: Call) -> None:
-    """Give a range of a few numbers."""
+    """Generate a range of a few numbers."""
     count, step = call.choices.integer(1, 6), call.choices.integer(1, 3)
     start = call.choices.integer(0, 3)
     sign = -1 if call.choices.flag() else 1
@@ -128,12 +128,12 @@ def range_1d(call: Call) -> None:
 
 @recipe("band_part")
 def band_part(call: Call) -> None:
-    """Give matrices."""
+    """Generate matrices."""
     call.ranked("x", 2)
 
 
 @recipe("local_response_norm")
 def local_response_norm(call: Call) -> None:
-    """Give a tensor and an odd number of channels to sum."""
+    """Generate a tensor and an odd number of channels to sum."""
     call.tensor("x")
     call.number("size", 1 + 2 * call.choices.integer(0, 2))

@@ -15,7 +15,7 @@ CORNERS = ("CORNERS_HEIGHT_FIRST", "CORNERS_WIDTH_FIRST", "CENTER_SIZE_HEIGHT_FI
 
 @recipe("space_to_depth", "pixel_unshuffle")
 def space_to_depth(call: Call) -> None:
-    """Give a block size that divides height and width."""
+    """Generate a block size that divides height and width."""
     by = 2 + call.choices.integer(0, 1)
     call.sized("x", lambda shape: len(shape) == 4 and shape[2] % by == shape[3] % by == 0, lambda: (1, 2, by, by * 2))
     call.number("block_size" if call.has("block_size") else "downscale_factor", by)
@@ -23,14 +23,14 @@ def space_to_depth(call: Call) -> None:
 
 @recipe("depth_to_space", "pixel_shuffle")
 def depth_to_space(call: Call) -> None:
-    """Give a block size whose square divides the number of channels."""
+    """Generate a block size whose square divides the number of channels."""
     call.sized("x", lambda shape: len(shape) == 4 and shape[1] % 4 == 0, lambda: (1, 4, 2, 3))
     call.number("block_size" if call.has("block_size") else "upscale_factor", 2)
 
 
 @recipe("space_to_batch")
 def space_to_batch(call: Call) -> None:
-    """Give a block shape that divides the padded height and width."""
+    """Generate a block shape that divides the padded height and width."""
     call.tensor("x")
     _, _, h, w = call.shape("x")
     block = [call.choices.integer(1, 2), call.choices.integer(1, 2)]
@@ -41,7 +41,7 @@ def space_to_batch(call: Call) -> None:
 
 @recipe("batch_to_space")
 def batch_to_space(call: Call) -> None:
-    """Give a block shape whose number of elements divides the batch."""
+    """Generate a block shape whose number of elements divides the batch."""
     call.sized("x", lambda shape: len(shape) == 4 and shape[0] % 2 == 0, lambda: (4, 1, 2, 3))
     call.vector("block_shape", call.choices.pick([[1, 2], [2, 1]]))
     call.number("crops", 0, call.choices.integer(0, 1), 0, call.choices.integer(0, 1), shape=(2, 2))
@@ -49,7 +49,7 @@ def batch_to_space(call: Call) -> None:
 
 @recipe("crop")
 def crop(call: Call) -> None:
-    """Give borders that do not remove everything."""
+    """Generate borders that do not remove everything."""
     call.tensor("x")
     for name, size in zip(("crop_height", "crop_width"), call.shape("x")[-2:], strict=True):
         before = call.choices.integer(0, size - 1)
@@ -58,7 +58,7 @@ def crop(call: Call) -> None:
 
 @recipe("crop_resize")
 def crop_resize(call: Call) -> None:
-    """Give boxes within the picture, each with its picture since ios17."""
+    """Generate boxes within the picture, each with its picture since ios17."""
     call.tensor("x")
     if not call.has("boxes"):
         old_crop_resize(call)
@@ -73,21 +73,21 @@ def crop_resize(call: Call) -> None:
 
 
 def old_crop_resize(call: Call) -> None:
-    """Give boxes cut out of all pictures, before ios17 (iOS15/image_resizing.py)."""
+    """Generate boxes cut out of all pictures, before ios17 (iOS15/image_resizing.py)."""
     count = call.choices.integer(1, 2)
     call.number("roi", *[0, 0, 1, 1] * count, shape=(count, 1, 4, 1, 1), dtype=call.type("x").dtype)
 
 
 @recipe("affine", "resample")
 def warped(call: Call) -> None:
-    """Give finite numbers for the places to read."""
+    """Generate finite numbers for the places to read."""
     call.tensor("x")
     call.tensor("transform_matrix" if call.has("transform_matrix") else "coordinates", Requirements(fresh=True))
 
 
 @recipe("upsample_nearest_neighbor", "upsample_bilinear")
 def upsample(call: Call) -> None:
-    """Give whole factors, of one data type."""
+    """Generate whole factors, of one data type."""
     call.tensor("x")
     dtype = call.choices.pick(["int32", "fp32"])
     for name in ("scale_factor_height", "scale_factor_width"):
@@ -100,7 +100,7 @@ def upsample(call: Call) -> None:
 
 @recipe("resize")
 def resize(call: Call) -> None:
-    """Give the new sizes of the last dimensions."""
+    """Generate the new sizes of the last dimensions."""
     call.sized("x", lambda shape: len(shape) in (3, 4), lambda: (1, 2, call.choices.integer(1, 4), 3))
     dtype = call.dtype("shape")
     call.vector("shape", [call.choices.integer(1, 6), call.choices.integer(1, 6)], dtype)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @recipe("concat")
 def concat(call: Call) -> None:
-    """Give tensors whose sizes differ only along the axis; interleaved tensors have equal sizes."""
+    """Generate tensors whose sizes differ only along the axis; interleaved tensors have equal sizes."""
     call.ranked("values")
     first = call.type("values")
     axis = call.choices.integer(0, len(first.shape) - 1)
@@ -30,7 +30,7 @@ def concat(call: Call) -> None:
 
 @recipe("stack")
 def stack(call: Call) -> None:
-    """Give tensors of one type."""
+    """Generate tensors of one type."""
     call.ranked("values")
     first = call.type("values")
     for _ in range(call.choices.integer(1, 2)):
@@ -40,7 +40,7 @@ def stack(call: Call) -> None:
 
 @recipe("split")
 def split(call: Call) -> None:
-    """Give the number of equal parts, or the sizes of parts."""
+    """Generate the number of equal parts, or the sizes of parts."""
     call.sized("x", lambda shape: max(shape, default=0) > 1, lambda: (1, 2 * call.choices.integer(1, 3)))
     shape = call.shape("x")
     axis = call.choices.pick([axis for axis, size in enumerate(shape) if size > 1])
@@ -56,7 +56,7 @@ def split(call: Call) -> None:
 
 @recipe("einsum")
 def einsum(call: Call) -> None:
-    """Give two tensors of floats, for either existing equation (iOS15/linear.py)."""
+    """Generate two tensors of floats, for either existing equation (iOS15/linear.py)."""
     rank = call.choices.integer(3, 4)
     dtype = call.choices.pick(["fp32", "fp16"])
     sizes = [call.choices.integer(1, 4) for _ in range(rank)]

@@ -14,7 +14,7 @@ PAD_TYPES = ("valid", "same", "custom")
 
 
 def padding(call: Call, kernel: list[int]) -> str:
-    """Give `pad_type` and `pad`, small enough that each window has elements of the tensor in it. Return the first."""
+    """Generate `pad_type` and `pad`, small enough that each window contains elements of `x`. Return the first."""
     word = call.choices.pick([*PAD_TYPES, *["same_lower"] * call.scope.has("ios16")])
     if call.parameter("pad_type").required or word != "valid":
         call.number("pad_type", word)
@@ -41,7 +41,7 @@ def groups_of(call: Call, channels: int) -> int:
 
 @recipe("conv", "conv_quantized")
 def conv(call: Call) -> None:
-    """Give a weight with the channels of the input in groups, and a kernel that fits."""
+    """Generate a weight with the channels of the input in groups, and a kernel that fits."""
     call.tensor("x")
     kernel = kernel_for(call)
     groups = groups_of(call, call.size("c"))
@@ -65,7 +65,7 @@ def conv(call: Call) -> None:
 
 @recipe("conv_transpose")
 def conv_transpose(call: Call) -> None:
-    """Give a weight with the channels of the input, and a padding that does not remove everything."""
+    """Generate a weight with the channels of the input, and a padding that does not remove everything."""
     call.tensor("x")
     spatial = call.shape("x")[2:]
     kernel = [call.choices.integer(1, 3) for _ in spatial]
@@ -89,7 +89,7 @@ def conv_transpose(call: Call) -> None:
 
 @recipe("max_pool", "avg_pool", "l2_pool")
 def pool(call: Call) -> None:
-    """Give a kernel that fits."""
+    """Generate a kernel that fits."""
     call.tensor("x")
     kernel = kernel_for(call)
     call.vector("kernel_sizes", kernel)
@@ -100,7 +100,7 @@ def pool(call: Call) -> None:
 
 @recipe("lstm")
 def lstm(call: Call) -> None:
-    """Give the weights of one direction, or of both."""
+    """Generate the weights of one direction, or of both."""
     both = call.choices.rarely()
     call.tensor("x")
     hidden = call.choices.integer(1, 4)
@@ -123,7 +123,7 @@ def lstm(call: Call) -> None:
 
 @recipe("layer_norm")
 def layer_norm(call: Call) -> None:
-    """Give some of the last axes, and a scale and a shift of their sizes."""
+    """Generate some of the last axes, and a scale and a shift of their sizes."""
     call.ranked("x")
     shape = call.shape("x")
     first = call.choices.integer(0, len(shape) - 1)
@@ -135,7 +135,7 @@ def layer_norm(call: Call) -> None:
 
 @recipe("quantize", "dequantize")
 def quantize(call: Call) -> None:
-    """Give one scale, or one for each place along an axis."""
+    """Generate one scale, or one for each place along an axis."""
     call.ranked("input")
     shape = call.shape("input")
     axis = call.choices.integer(0, len(shape) - 1)
@@ -154,7 +154,7 @@ def quantize(call: Call) -> None:
 
 @recipe("batch_norm")
 def batch_norm(call: Call) -> None:
-    """Give a scale and a shift, or none of the two."""
+    """Generate a scale and a shift, or none of the two."""
     call.tensor("x")
     if call.choices.flag():
         for name in ("mean", "variance", "gamma", "beta"):

@@ -19,7 +19,7 @@ HELD = "fp16"
 
 @recipe("make_list")
 def make_list(call: Call) -> None:
-    """Give the shape of the elements, and their number at first."""
+    """Generate the shape of the elements, and their number at first."""
     has_named_size = call.choices.rarely()
     if has_named_size:
         call.number("elem_shape", "n", dtype="string")
@@ -37,7 +37,7 @@ def make_list(call: Call) -> None:
 
 
 def a_list(call: Call, least: int = 0) -> tuple[ScopedValue, TensorType]:
-    """Give a list of at least so many elements: one in scope, or a new one. Return the list, and the type of its
+    """Generate a list of at least so many elements: one in scope, or a new one. Return the list, and the type of its
     elements, with a number for a symbolic size.
     """
     found = call.choices.pick([*(item for item in call.growth.in_reach() if isinstance(item.type, ListType)), None])
@@ -56,7 +56,7 @@ def a_list(call: Call, least: int = 0) -> tuple[ScopedValue, TensorType]:
 
 @recipe("list_write")
 def list_write(call: Call) -> None:
-    """Give an element, and the place of an existing element, or the next one."""
+    """Generate an element, and the place of an existing element, or the next one."""
     ls, element = a_list(call)
     place = call.choices.integer(0, max(0, ls.length - ls.is_fixed))
     call.length = max(ls.length, place + 1)
@@ -66,7 +66,7 @@ def list_write(call: Call) -> None:
 
 @recipe("list_scatter")
 def list_scatter(call: Call) -> None:
-    """Give elements, and their places."""
+    """Generate elements, and their places."""
     ls, element = a_list(call, 1)
     count = call.choices.integer(1, ls.length)
     call.length = ls.length
@@ -76,14 +76,14 @@ def list_scatter(call: Call) -> None:
 
 @recipe("list_read")
 def list_read(call: Call) -> None:
-    """Give the place of an existing element."""
+    """Generate the place of an existing element."""
     ls, _ = a_list(call, 1)
     call.number("index", call.choices.integer(0, ls.length - 1))
 
 
 @recipe("list_gather")
 def list_gather(call: Call) -> None:
-    """Give existing places; elements of different sizes cannot form one tensor."""
+    """Generate existing places; elements of different sizes cannot form one tensor."""
     ls, _ = a_list(call, 1)
     if isinstance(ls.type, ListType) and not is_whole(ls.type.element):
         raise Redraw
@@ -92,18 +92,18 @@ def list_gather(call: Call) -> None:
 
 @recipe("list_length")
 def list_length(call: Call) -> None:
-    """Give a list."""
+    """Generate a list."""
     a_list(call)
 
 
 @recipe("read_state")
 def read_state(call: Call) -> None:
-    """Give a state."""
+    """Generate a state."""
     a_state(call)
 
 
 def a_state(call: Call) -> TensorType:
-    """Give a state of the function, or a new one. Return the type inside it."""
+    """Generate a state of the function, or a new one. Return the type inside it."""
     found = call.choices.pick([*call.scope.states, None]) or new_state(call)
     call.give_item("input", found)
     if not isinstance(found.type, StateType) or not isinstance(found.type.wrapped, TensorType):
@@ -124,6 +124,6 @@ def new_state(call: Call) -> ScopedValue:
 
 @recipe("write_state")
 def write_state(call: Call) -> None:
-    """Give a state, and its new contents."""
+    """Generate a state, and its new contents."""
     held = a_state(call)
     call.of_shape("data", held.shape, held.dtype)

@@ -19,7 +19,7 @@ MODES = ("update", "add", "sub", "mul", "max", "min")
 
 
 def places(call: Call, size: int, shape: tuple[int, ...], name: str = "indices") -> None:
-    """Give places along a dimension, as a constant."""
+    """Generate places along a dimension, as a constant."""
     call.number(name, *(call.choices.integer(0, size - 1) for _ in range(prod(shape))), shape=shape)
 
 
@@ -34,7 +34,7 @@ def axis_of(call: Call, shape: tuple[int, ...]) -> int:
 
 @recipe("gather")
 def gather(call: Call) -> None:
-    """Give places along an axis, or for each of the first dimension along the second."""
+    """Generate places along an axis, or for each of the first dimension along the second."""
     call.ranked("x")
     shape = call.shape("x")
     if call.has("batch_dims") and len(shape) > 1 and call.choices.rarely():
@@ -49,7 +49,7 @@ def gather(call: Call) -> None:
 
 @recipe("gather_along_axis")
 def gather_along_axis(call: Call) -> None:
-    """Give places along an axis, as many as there are others."""
+    """Generate places along an axis, as many as there are others."""
     call.ranked("x")
     shape = call.shape("x")
     axis = axis_of(call, shape)
@@ -58,7 +58,7 @@ def gather_along_axis(call: Call) -> None:
 
 @recipe("gather_nd")
 def gather_nd(call: Call) -> None:
-    """Give places in the first dimensions."""
+    """Generate places in the first dimensions."""
     call.ranked("x")
     shape = call.shape("x")
     if call.has("batch_dims") and len(shape) > 1 and call.choices.rarely():
@@ -71,7 +71,7 @@ def gather_nd(call: Call) -> None:
 
 
 def _deep_places(call: Call, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Give places of one number or more each, and return the shape of the values there."""
+    """Generate places of one number or more each, and return the shape of the values there."""
     depth, count = call.choices.integer(1, len(shape)), call.choices.integer(1, 3)
     numbers = [call.choices.integer(0, size - 1) for _ in range(count) for size in shape[:depth]]
     call.number("indices", *numbers, shape=(count, depth))
@@ -103,7 +103,7 @@ UPDATES: dict[str, Callable[[Call, tuple[int, ...]], tuple[int, ...]]] = {
 
 @recipe(*UPDATES)
 def scatter(call: Call) -> None:
-    """Give places, and the values to write there."""
+    """Generate places, and the values to write there."""
     call.ranked("data")
     sizes = UPDATES[call.known.name](call, call.shape("data"))
     call.of_shape("updates", sizes, call.type("data").dtype)
@@ -114,7 +114,7 @@ def scatter(call: Call) -> None:
 
 @recipe("topk")
 def topk(call: Call) -> None:
-    """Give the number of values kept of an axis."""
+    """Generate the number of values kept of an axis."""
     call.ranked("x")
     shape = call.shape("x")
     axis = call.choices.integer(0, len(shape) - 1)
@@ -128,7 +128,7 @@ def topk(call: Call) -> None:
 
 @recipe("one_hot")
 def one_hot(call: Call) -> None:
-    """Give places below the size of the rows."""
+    """Generate places below the size of the rows."""
     size = call.choices.integer(1, 5)
     places(call, size, tuple(call.choices.integer(1, 3) for _ in range(call.choices.integer(1, 3))))
     call.number("one_hot_vector_size", size)
@@ -141,7 +141,7 @@ def one_hot(call: Call) -> None:
 
 @recipe("non_maximum_suppression")
 def non_maximum_suppression(call: Call) -> None:
-    """Give boxes, each with its scores: the boxes come last since ios17 (iOS17/tensor_operation.py)."""
+    """Generate boxes, each with its scores: the boxes come last since ios17 (iOS17/tensor_operation.py)."""
     batch, count, classes = (call.choices.integer(1, 3) for _ in range(3))
     last = call.scope.has("ios17")
     call.of_shape("boxes", (batch, 4, count) if last else (batch, count, 4), fresh=True)
@@ -152,13 +152,13 @@ def non_maximum_suppression(call: Call) -> None:
 
 @recipe("non_zero")
 def non_zero(call: Call) -> None:
-    """Give a tensor, where the program may have unknown sizes."""
+    """Generate a tensor, where the program may have unknown sizes."""
     call.ranked("x")
 
 
 @recipe("classify")
 def classify(call: Call) -> None:
-    """Give a probability for each of a few classes."""
+    """Generate a probability for each of a few classes."""
     call.tensor(
         "probabilities",
         Requirements(where=lambda shape: len(shape) == 1),

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 @recipe("linear")
 def linear(call: Call) -> None:
-    """Give a tensor, and the number of the weight's outputs."""
+    """Generate a tensor, and the number of the weight's outputs."""
     call.tensor("x")
     call.sizes["o"] = call.steps_of_weight(call.size("i"))
 
 
 @recipe("matmul")
 def matmul(call: Call) -> None:
-    """Give two tensors of matrices, transposed or not."""
+    """Generate two tensors of matrices, transposed or not."""
     call.ranked("x", 2)
     *batch, rows, inner = call.shape("x")
     transposed = [call.choices.rarely(), call.choices.rarely()]
@@ -35,7 +35,7 @@ def matmul(call: Call) -> None:
 
 @recipe("scaled_dot_product_attention")
 def attention(call: Call) -> None:
-    """Give a mask of the lengths of queries and keys, or none."""
+    """Generate a mask of the lengths of queries and keys, or none."""
     call.ranked("query", 3)
     call.tensor("key")
     call.tensor("value")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @recipe("reshape")
 def reshape(call: Call) -> None:
-    """Give sizes with the same number of elements, a single size perhaps as -1, the rest."""
+    """Generate sizes with the same number of elements, a single size perhaps as -1, the rest."""
     call.ranked("x")
     left, sizes = prod(call.shape("x")), []
     for _ in range(call.choices.integer(0, 3)):
@@ -26,7 +26,7 @@ def reshape(call: Call) -> None:
 
 @recipe("reshape_like")
 def reshape_like(call: Call) -> None:
-    """Give references whose sizes, one after another, have as many elements as there are: the tensor itself."""
+    """Generate references whose sizes, one after another, have as many elements as there are: the tensor itself."""
     call.ranked("x")
     shape = call.shape("x")
     call.give("ref_tensors", *call.given["x"])
@@ -36,7 +36,7 @@ def reshape_like(call: Call) -> None:
 
 @recipe("expand_dims")
 def expand_dims(call: Call) -> None:
-    """Give places of the result."""
+    """Generate places of the result."""
     call.tensor("x")
     rank = len(call.type("x").shape)
     count = call.choices.integer(1, 2)
@@ -45,7 +45,7 @@ def expand_dims(call: Call) -> None:
 
 @recipe("squeeze")
 def squeeze(call: Call) -> None:
-    """Give some axes of size 1, or all but one."""
+    """Generate some axes of size 1, or all but one."""
     call.sized("x", lambda shape: 1 in shape and len(shape) > 1, lambda: (1, call.choices.integer(2, 4)))
     ones = [axis for axis, size in enumerate(call.shape("x")) if size == 1]
     call.vector("axes", [call.choices.pick(ones)] if len(ones) < len(call.shape("x")) else ones[1:])
@@ -53,7 +53,7 @@ def squeeze(call: Call) -> None:
 
 @recipe("pad")
 def pad(call: Call) -> None:
-    """Give amounts for the last dimensions, no more than mirrors can fill."""
+    """Generate amounts for the last dimensions, no more than mirrors can fill."""
     call.ranked("x")
     shape = call.shape("x")
     mode = call.choices.pick(["constant", "reflect", "replicate"])
@@ -71,7 +71,7 @@ def pad(call: Call) -> None:
 
 @recipe("reverse_sequence")
 def reverse_sequence(call: Call) -> None:
-    """Give a length for each row, and two axes."""
+    """Generate a length for each row, and two axes."""
     call.sized("x", lambda shape: len(shape) > 1, lambda: (2, 3))
     sequence, batch = call.choices.shuffled(range(len(call.shape("x"))))[:2]
     lengths = [call.choices.integer(1, call.shape("x")[sequence]) for _ in range(call.shape("x")[batch])]
@@ -82,7 +82,7 @@ def reverse_sequence(call: Call) -> None:
 
 @recipe("sliding_windows")
 def sliding_windows(call: Call) -> None:
-    """Give windows no longer than the axis."""
+    """Generate windows no longer than the axis."""
     call.ranked("x")
     axis = call.choices.integer(0, len(call.shape("x")) - 1)
     call.number("axis", axis)
@@ -91,5 +91,5 @@ def sliding_windows(call: Call) -> None:
 
 @recipe("identity")
 def identity(call: Call) -> None:
-    """Give a tensor."""
+    """Generate a tensor."""
     call.tensor("x")

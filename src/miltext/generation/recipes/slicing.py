@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @recipe("slice_by_index", "slice_update")
 def slice_by_index(call: Call) -> None:
-    """Give bounds that leave something of each dimension, and masks that open an end or drop a dimension."""
+    """Generate bounds that leave something of each dimension, and masks that open an end or drop a dimension."""
     call.ranked("x")
     shape, choices = call.shape("x"), call.choices
     begin = [choices.integer(0, size - 1) for size in shape]
@@ -40,7 +40,7 @@ def _update(
     end: list[int],
     stride: list[int],
 ) -> None:
-    """Give the replacement of a slice."""
+    """Generate the replacement of a slice."""
     sizes = []
     for axis, size in enumerate(shape):
         first = 0 if masks["begin_mask"][axis] else begin[axis]
@@ -52,7 +52,7 @@ def _update(
 
 @recipe("slice_by_size")
 def slice_by_size(call: Call) -> None:
-    """Give ranges inside the tensor; -1 is all the rest."""
+    """Generate ranges inside the tensor; -1 is all the rest."""
     call.ranked("x")
     begin = [call.choices.integer(0, size - 1) for size in call.shape("x")]
     room = [size - first for first, size in zip(begin, call.shape("x"), strict=True)]

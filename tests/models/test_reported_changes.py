@@ -105,7 +105,7 @@ def test_an_input_that_is_an_output() -> None:
     ]
 
 
-def test_what_nothing_uses_is_the_same_only_by_its_type() -> None:
+def test_unused_values_correspond_only_by_type() -> None:
     def source(name: str, kind: str = SMALL) -> str:
         return program(function(f"{SMALL} x, {kind} {name}", f"{SMALL} y = relu(x = x);", "y"))
 
@@ -176,7 +176,7 @@ def test_functions_are_reported(case: str) -> None:
     assert built(source, two_functions()).changes == told
 
 
-def test_a_function_that_is_removed_may_lose_what_it_stated() -> None:
+def test_a_removed_function_may_lose_its_statements() -> None:
     with refused(
         "MIL454", "the input `a` of `two` was removed with its function, and had an image and a short description"
     ):
@@ -209,7 +209,7 @@ def test_a_description_without_entries_stays_without() -> None:
     assert made.spec.description == old.spec.description
 
 
-def test_two_entries_of_one_name_go_the_same_way() -> None:
+def test_two_entries_of_one_name_change_alike() -> None:
     source = program(MAIN)
     old = colored(source, a="RGB")
     old.spec.description.input.append(named(array("fp32", 1, 3, 8, 8), "a"))
@@ -223,7 +223,7 @@ def test_two_entries_of_one_name_go_the_same_way() -> None:
     ]
 
 
-def test_an_entry_of_what_the_program_never_had_is_left() -> None:
+def test_an_entry_without_a_value_in_the_program_is_kept() -> None:
     old = model(text("fp32 [2]"))
     old.spec.description.input.append(named(image("RGB", 8, 8), "never"))
     made = built(text("fp32 [3]"), old)
@@ -239,7 +239,7 @@ def test_fields_that_the_schema_lacks_stay_in_an_entry() -> None:
     assert b"\xfa\x07\x03new" in made.SerializeToString()
 
 
-def test_a_thing_of_another_kind() -> None:
+def test_a_feature_of_another_kind() -> None:
     source = "program(1.3) { func main<ios18>(TYPE x, fp32 z) { fp32 y = relu(x = z); } -> (y); }"
     entry = named(array("fp32", 1, 4, ranges=[(1, 1), (2, 8)], float=1), "x")
     made = built(source.replace("TYPE", "string"), model(source.replace("TYPE", "tensor<fp32, [1, ?]>"), entry))
@@ -289,7 +289,7 @@ def test_states_labels_and_outputs(case: str) -> None:
     assert made.spec.description == describe(made.spec.mlProgram) or "renamed" in case
 
 
-def test_an_image_that_is_given_out_in_any_size() -> None:
+def test_an_image_output_of_any_size() -> None:
     old = model(text("fp32 [1, 3, 8, 8]"), outputs=[named(image("RGB", 8, 8), "y")])
     after = text("fp32 [1, 3, 8, 8]").replace("[1, 3, 8, 8]> y", "[1, 3, ?, 8]> y")
     made = built(after, old)
@@ -428,7 +428,7 @@ def test_a_description_that_is_given_is_reported_too(package: Path, tmp_path: Pa
         miltext.build(old, tmp_path / "O.mlpackage", ranges={"a": "1,3,8,8"}, **how)  # type: ignore[arg-type]
 
 
-def test_what_a_pipeline_loses_is_a_loss() -> None:
+def test_a_loss_of_a_pipeline_is_a_loss() -> None:
     source = text("fp32 [2]", "x", "h").replace("(h)", "(h, x)")
     first, second = model(source).spec, model(text("fp32 [2]", "h", "y")).spec
     whole = pipeline(first, second)
@@ -479,7 +479,7 @@ def test_other_labels_are_reported(tmp_path: Path) -> None:
     assert many == ["~ classLabels: 6 labels -> 6 labels, 5 of them other"]
 
 
-def test_names_of_stages_and_another_order_are_reported(tmp_path: Path) -> None:
+def test_new_names_and_another_order_of_stages_are_reported(tmp_path: Path) -> None:
     whole = SpecModel("mlmodel", "old", None, None, pipeline(colored(pictures("a", "b"), a="RGB").spec, names=("n",)))
     assert redescribed(whole, tmp_path, ('name = "n"', 'name = "m"')) == ['~ model 0: name: "n" -> "m"']
     assert redescribed(whole, tmp_path, ('name = "n"', "")) == ['- model 0: name: "n"']
