@@ -31,7 +31,7 @@ from support.short_drafts import DRAFTS
 import miltext
 from miltext.building.editing import rename as rename_everywhere
 from miltext.diagnostics import ParseError
-from miltext.lsp import context, outline
+from miltext.lsp import context, folding, symbols
 from miltext.lsp.completion import complete
 from miltext.lsp.documents import Document, View
 from miltext.lsp.naming import rename
@@ -180,7 +180,7 @@ def test_the_coarse_tree_agrees_with_the_fine_tree(text: str) -> None:
     ]
     views = [View(Document("untitled:x", 1, Positions(text), reading=each), each) for each in (reading, fine)]
     document: Any = lsp.SemanticTokensParams(lsp.TextDocumentIdentifier("untitled:x"))
-    for answer in (tokens, outline.symbols, outline.folding):
+    for answer in (tokens, symbols.symbols, folding.folding):
         assert answer(views[0], document) == answer(views[1], document)
     types = [
         [view.reading.type_of(value, ask=True) for _, value in view.scopes.found if value and not value.is_function]

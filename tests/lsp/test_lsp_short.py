@@ -15,7 +15,7 @@ from support.short_drafts import BROKEN, DRAFTS, FEED_FORWARD, WITH_BLOCKS
 
 import miltext
 from miltext.building.editing import rename as rename_everywhere
-from miltext.lsp import outline
+from miltext.lsp import folding, symbols
 from miltext.lsp.completion import complete, signature_help
 from miltext.lsp.documents import Document, View
 from miltext.lsp.hints import inlay_hints
@@ -293,14 +293,14 @@ def test_the_signature_matches_the_innermost_operation(written: str, operation: 
 
 
 def test_symbols_are_the_values() -> None:
-    (function,) = outline.symbols(view_of(FEED_FORWARD), lsp.DocumentSymbolParams(DOCUMENT))
+    (function,) = symbols.symbols(view_of(FEED_FORWARD), lsp.DocumentSymbolParams(DOCUMENT))
     names = [each.name for each in function.children or ()]
     assert names == ["square", "mean", "normed", "gate", "first", "out"]
 
 
 def test_selections_grow_through_nested_operations() -> None:
     view = view_of(FEED_FORWARD)
-    (found,) = outline.selections(view, lsp.SelectionRangeParams(DOCUMENT, [place(view, "first, second)")[1]]))
+    (found,) = folding.selections(view, lsp.SelectionRangeParams(DOCUMENT, [place(view, "first, second)")[1]]))
     parts: list[str] = []
     selection: lsp.SelectionRange | None = found
     while selection is not None:
@@ -361,8 +361,8 @@ def test_every_place_of_a_broken_text_is_answered(wrong: str) -> None:
         assert value is None or text[value.name.start : value.name.end] == name.text
     inlay_hints(view, lsp.InlayHintParams(DOCUMENT, EVERYWHERE))
     tokens(view, lsp.SemanticTokensParams(DOCUMENT))
-    outline.symbols(view, lsp.DocumentSymbolParams(DOCUMENT))
-    outline.folding(view, lsp.FoldingRangeParams(DOCUMENT))
+    symbols.symbols(view, lsp.DocumentSymbolParams(DOCUMENT))
+    folding.folding(view, lsp.FoldingRangeParams(DOCUMENT))
 
 
 @pytest.mark.parametrize("name", DRAFTS)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lsprotocol import types as lsp
 
-from miltext.lsp import completion, diagnosing, formatting, hints, hover, naming, outline, semantic_tokens
+from miltext.lsp import completion, diagnosing, folding, formatting, hints, hover, naming, semantic_tokens, symbols
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
@@ -38,8 +38,8 @@ REQUESTS = (
     Request(lsp.TEXT_DOCUMENT_DECLARATION, naming.definition),
     Request(lsp.TEXT_DOCUMENT_DEFINITION, naming.definition),
     Request(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, naming.highlights),
-    Request(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL, outline.symbols, is_long=True),
-    Request(lsp.TEXT_DOCUMENT_FOLDING_RANGE, outline.folding, is_long=True),
+    Request(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL, symbols.symbols, is_long=True),
+    Request(lsp.TEXT_DOCUMENT_FOLDING_RANGE, folding.folding, is_long=True),
     Request(lsp.TEXT_DOCUMENT_FORMATTING, formatting.format_document, is_long=True),
     Request(lsp.TEXT_DOCUMENT_HOVER, hover.hover, is_long=True),
     Request(lsp.TEXT_DOCUMENT_INLAY_HINT, hints.inlay_hints, is_long=True),
@@ -47,7 +47,7 @@ REQUESTS = (
     Request(lsp.TEXT_DOCUMENT_RANGE_FORMATTING, formatting.format_range, is_long=True),
     Request(lsp.TEXT_DOCUMENT_REFERENCES, naming.references),
     Request(lsp.TEXT_DOCUMENT_RENAME, naming.rename, is_long=True),
-    Request(lsp.TEXT_DOCUMENT_SELECTION_RANGE, outline.selections),
+    Request(lsp.TEXT_DOCUMENT_SELECTION_RANGE, folding.selections),
     Request(TOKENS, semantic_tokens.tokens, semantic_tokens.LEGEND, is_long=True),
     Request(TOKENS_IN_RANGE, semantic_tokens.tokens_in_range, semantic_tokens.LEGEND, is_long=True),
     Request(lsp.TEXT_DOCUMENT_SIGNATURE_HELP, completion.signature_help, completion.SIGNATURE_OPTIONS, waits=False),

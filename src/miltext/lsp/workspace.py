@@ -13,9 +13,9 @@ from pygls.uris import from_fs_path
 from miltext.diagnostics import ParseError
 from miltext.files.writing import texts_below
 from miltext.lsp.documents import Document
-from miltext.lsp.outline import symbols_in
 from miltext.lsp.positions import Positions
 from miltext.lsp.reading import NOTHING
+from miltext.lsp.symbols import symbols_in
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.recovery import tree_past
 

@@ -88,7 +88,7 @@ def call_tables(reader: TextReader, parts: Iterable[TextPart | None], read: Read
     weights: _Interned[str] = _Interned()
     calls: list[Json] = []
     for part in parts:
-        call = part and part.phrase and _Call(reader, part, weights)
+        call = _Call(reader, part, weights) if part is not None and part.kind == "op" else None
         form = call.form() if call else ((), ())
         number = forms.number(form) if any(form) else None
         calls.append([number, *call.own] if call and call.own else number)

@@ -51,7 +51,7 @@ class TextPart:
 
     `label` is the name of a function, input or output, the opset or the number of a block, and an operation's type.
     `makes` and `takes` are values by their numbers; the numbers of values without a name are negative, from -1 down.
-    `phrase` is the phrase of an operation.
+    `phrase` is its phrase; of the program, None.
     """
 
     kind: str
@@ -67,19 +67,27 @@ class TextReader:
     """A text line by line, the meaning of each name in it, and its parts.
 
     `unnamed` are the values of a draft's operations that are inside others. `root` is the tree of the text, if it was
-    parsed before, and `comments` are comments to show at places where phrases end.
+    parsed before, and `scopes` are its names, if they were read; `comments` are comments to show at places where
+    phrases end.
     """
 
-    def __init__(self, text: str, root: Node | None = None, comments: Mapping[int, str] | None = None) -> None:
+    def __init__(
+        self,
+        text: str,
+        root: Node | None = None,
+        comments: Mapping[int, str] | None = None,
+        scopes: Scopes | None = None,
+    ) -> None:
         self.unnamed: list[Definition] = []
         self.program = TextPart("program", "", 1)
         self._text = text
         self._comments = comments or {}
         with gc_paused:
-            self._read(root or tree_of(text, STATEMENTS))
+            tree = root or tree_of(text, STATEMENTS)
+            self._scopes = scopes or Scopes(tree)
+            self._read(tree)
 
     def _read(self, tree: Node) -> None:
-        self._scopes = Scopes(tree)
         names = self._scopes.in_sight()
         values = [value for name, value in names if name is value.name]
         numbers = {value: number for number, value in enumerate(values)}
@@ -151,7 +159,6 @@ class TextReader:
     def _statement(self, statement: Statement, around: TextPart) -> None:
         """Read a plain operation without its phrases."""
         part = self._part("op", phrases.name_in(statement), statement, around)
-        part.phrase = statement
         for name, _ in self._scopes.between(*statement.span):
             if (found := self._named.get(name.start)) is not None:
                 number, defines = found
@@ -187,7 +194,7 @@ class TextReader:
 
     def _part(self, kind: str, label: str, phrase: Node, around: TextPart) -> TextPart:
         """Return a new part inside another."""
-        part = TextPart(kind, label, self._line(phrase.start))
+        part = TextPart(kind, label, self._line(phrase.start), phrase=phrase)
         around.inside.append(part)
         return part
 

@@ -12,11 +12,17 @@ TIMES = "\N{MULTIPLICATION SIGN}"
 """The sign before the number of scopes or names of a row."""
 
 _NUMBER = re.compile(r"\d+")
+_SEPARATORS = re.compile(r"^[_./@]+")
 
 
 def family(label: str) -> str:
     """Return the label of a scope without its first number, in which the scopes of repeated layers differ."""
     return _NUMBER.sub("#", label, count=1)
+
+
+def relative(label: str, around: str) -> str:
+    """Return the label of a scope without that of the scope around it."""
+    return _SEPARATORS.sub("", label.removeprefix(around)) or label
 
 
 def stem(scope: str) -> str:

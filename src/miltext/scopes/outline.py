@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING
 
 from miltext.ir.graph import Graph
-from miltext.scopes.families import TIMES, family, spread
-from miltext.scopes.scopes import scope_nodes
+from miltext.scopes.families import TIMES, family, relative, spread
+from miltext.scopes.scopes import scope_nodes, without_neighbours
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from miltext.ir.functions import Function
     from miltext.ir.parts import Block, Op
@@ -33,9 +32,6 @@ MOST_VALUES = 6
 
 OTHERS = "(others)"
 """The label of the operations of a scope in none of its inner scopes."""
-
-_SEPARATORS = re.compile(r"^[_./@]+")
-_NUMBER = re.compile(r"\d")
 
 
 @dataclass(eq=False, slots=True)
@@ -65,7 +61,8 @@ def outline_lines(program: Program) -> Iterator[str]:
     opened = _opened([scope for _, scope in functions])
     for function, scope in functions:
         operations = f"{scope.types.total():,} operation{'s' * (scope.types.total() != 1)}"
-        yield f"{_signature(function)}: {operations}{_listed_types(scope) if scope not in opened else ''}"
+        types = "" if scope in opened else listed_types(scope.types, scope.repeats)
+        yield f"{_signature(function)}: {operations}{types}"
         if scope in opened:
             yield from _lines(scope, opened, "  ")
 
@@ -101,16 +98,11 @@ class _Part:
         self.nodes = nodes
         self.label = label
 
-    def relative(self, label: str) -> str:
-        """Return the label of an inner scope without the label of this scope."""
-        rest = label.removeprefix(self.label)
-        return _SEPARATORS.sub("", rest) or label
-
 
 def _part_of(block: Block) -> _Part:
     """Return the contents of a function's block."""
     ops, nodes = scope_nodes(block)
-    return _Part(ops, [*_without_neighbours(nodes)], "")
+    return _Part(ops, [*without_neighbours(nodes)], "")
 
 
 def _joined(label: str, parts: Sequence[_Part], around: int) -> OutlineScope:
@@ -123,7 +115,7 @@ def _joined(label: str, parts: Sequence[_Part], around: int) -> OutlineScope:
                 op = part.ops[node.line]
                 made.own.update(name_text(each.type) for each in (op, *op.walk()) if not each.is_constant)
             else:
-                name = part.relative(node.label)
+                name = relative(node.label, part.label)
                 families.setdefault(family(name), []).append((name, _Part(part.ops, node.inside, node.label)))
     made.types.update(made.own)
     for found in families.values():
@@ -131,19 +123,6 @@ def _joined(label: str, parts: Sequence[_Part], around: int) -> OutlineScope:
         made.inside.append(inner)
         made.types.update(inner.types)
     return made
-
-
-def _without_neighbours(nodes: Iterable[GraphNode]) -> Iterator[GraphNode]:
-    """Yield nodes, with the contents of scopes without a name, and of those that only hold numbered scopes, in place of
-    these.
-    """
-    for node in nodes:
-        inside = [*_without_neighbours(node.inside)]
-        holds_scopes = all(each.kind == "scope" for each in inside)
-        if node.kind == "scope" and (not node.label or (holds_scopes and not _NUMBER.search(node.label))):
-            yield from inside
-        else:
-            yield replace(node, inside=inside)
 
 
 def _opened(scopes: Sequence[OutlineScope]) -> set[OutlineScope]:
@@ -173,7 +152,7 @@ def _opened(scopes: Sequence[OutlineScope]) -> set[OutlineScope]:
 
 def _lines(scope: OutlineScope, opened: set[OutlineScope], indent: str) -> Iterator[str]:
     for each in scope.rows:
-        yield f"{indent}{each.label}{_times(each)}{_listed_types(each)}"
+        yield f"{indent}{each.label}{_times(each)}{listed_types(each.types, each.repeats)}"
         if each in opened:
             yield from _lines(each, opened, f"{indent}  ")
 
@@ -186,10 +165,12 @@ def _times(scope: OutlineScope) -> str:
     return f" {TIMES}{times}" if times > 1 else ""
 
 
-def _listed_types(scope: OutlineScope) -> str:
-    """Return the types of the operations in one scope, the most frequent first, about where the repeats differ."""
-    numbers = {name: (number + scope.repeats // 2) // scope.repeats for name, number in scope.types.items()}
-    is_exact = all(number * scope.repeats == scope.types[name] for name, number in numbers.items())
+def listed_types(types: Counter[str], repeats: int) -> str:
+    """Return the types of the operations in one of so many scopes, the most frequent first, after a colon, or after
+    "about" where the scopes differ; empty without operations.
+    """
+    numbers = {name: (number + repeats // 2) // repeats for name, number in types.items()}
+    is_exact = all(number * repeats == types[name] for name, number in numbers.items())
     words = [
         f"{name} {TIMES}{number}" if number > 1 else name
         for name, number in sorted(numbers.items(), key=lambda item: -item[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from miltext.ir.liveness import last_places
 from miltext.printing.graph_scopes import GraphNode, scopes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from miltext.ir.functions import Function
     from miltext.ir.parts import Block, Op
@@ -34,6 +35,19 @@ def scope_nodes(block: Block) -> tuple[list[Op], list[GraphNode]]:
     ops = [op for op in block if not op.is_constant]
     nodes = [GraphNode("op", "", place) for place in range(len(ops))]
     return ops, scopes(nodes, [_names(op) for op in ops], _crossing(block, ops))
+
+
+def without_neighbours(nodes: Iterable[GraphNode]) -> Iterator[GraphNode]:
+    """Yield nodes, with the contents of scopes without a name, and of those that only hold numbered scopes, in place of
+    these.
+    """
+    for node in nodes:
+        inside = [*without_neighbours(node.inside)]
+        holds_scopes = all(each.kind in ("scope", "const") for each in inside)
+        if node.kind == "scope" and (not node.label or (holds_scopes and not _NUMBER.search(node.label))):
+            yield from inside
+        else:
+            yield replace(node, inside=inside)
 
 
 def scopes_of(block: Block) -> list[str]:

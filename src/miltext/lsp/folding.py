@@ -1,4 +1,4 @@
-"""The shape of a document: its symbols, its foldable parts, and the selections around a place."""
+"""The foldable parts of a document, and the selections around a place."""
 
 from __future__ import annotations
 
@@ -7,72 +7,15 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from miltext.syntax import phrases
-from miltext.syntax.phrases import Name
 from miltext.syntax.tree import Statement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from miltext.diagnostics import Span
     from miltext.lsp.documents import View
     from miltext.syntax.tree import Node
 
 _FOLDED = ("program", "function", "block", "specialization", "operation", "inner_block")
 """The phrases that can be folded if they are longer than a line."""
-
-
-# ---- symbols
-
-
-def symbols(view: View, _: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
-    """Return the functions, in each its operations by their outputs, and in these the operations of their blocks."""
-    return symbols_in(view.reading.root, view.range)
-
-
-def symbols_in(root: Node, place: Callable[[int, int], lsp.Range]) -> list[lsp.DocumentSymbol]:
-    """Return the symbols of a tree; `place` returns the range of a span of its text."""
-    return [_function(place, function) for function in phrases.functions(root)]
-
-
-def _function(place: Callable[[int, int], lsp.Range], function: Node) -> lsp.DocumentSymbol:
-    inside: list[lsp.DocumentSymbol] = []
-    for body in phrases.bodies(function):
-        inside += _block(place, body)
-    opset = phrases.opset_name(function) or None
-    return _symbol(place, function, phrases.made(function), lsp.SymbolKind.Function, opset, inside)
-
-
-def _block(place: Callable[[int, int], lsp.Range], body: Node) -> list[lsp.DocumentSymbol]:
-    return [_operation(place, each) for each in phrases.operations(phrases.block(body))]
-
-
-def _operation(place: Callable[[int, int], lsp.Range], operation: Node) -> lsp.DocumentSymbol:
-    detail, made = phrases.name_in(operation), phrases.made(operation)
-    inside = [symbol for inner in phrases.inner_blocks(operation) for symbol in _block(place, inner)]
-    if made:
-        kind = lsp.SymbolKind.Constant if detail == "const" else lsp.SymbolKind.Variable
-        return _symbol(place, operation, made, kind, detail, inside)
-    token = phrases.name_token(operation)
-    named = [Name.of(token)] if token else []
-    return _symbol(place, operation, named, lsp.SymbolKind.Event, detail or None, inside)
-
-
-def _symbol(
-    place: Callable[[int, int], lsp.Range],
-    phrase: Node,
-    names: list[Name],
-    kind: lsp.SymbolKind,
-    detail: str | None,
-    inside: list[lsp.DocumentSymbol],
-) -> lsp.DocumentSymbol:
-    """Return a symbol with the first name; the protocol requires a nonempty name, at a place inside the symbol."""
-    name = next(iter(names), None)
-    is_inside = name is not None and phrase.start <= name.start <= name.end <= phrase.end
-    whole, chosen = (place(each.start, each.end) for each in (phrase, name if name and is_inside else phrase))
-    return lsp.DocumentSymbol(
-        name.text if name and name.text else "?", kind, whole, chosen, detail, children=inside or None
-    )
 
 
 # ---- folding
