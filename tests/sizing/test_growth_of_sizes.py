@@ -6,6 +6,7 @@ import json
 import random
 import re
 import shutil
+from collections import Counter
 from itertools import pairwise, permutations
 from pathlib import Path
 
@@ -36,8 +37,16 @@ def growth_of(old: Source, new: Source) -> Growth:
 
 
 def assert_adds_up(old: Source, new: Source) -> Growth:
-    """Check that the rows of a growth sum to the totals of both models alone."""
+    """Check that the rows of a growth sum to the totals of both models alone, and that a difference has them, too."""
     growth = growth_of(old, new)
+    is_pipeline = any(model_of(side).is_pipeline for side in (old, new))
+    difference = None if is_pipeline else miltext.diff(old, new)
+    if difference is not None and (difference.functions or difference.weights.changed):
+        sizes, total = difference.summary.sizes, difference.stat.total
+        assert (sizes.old_bytes, sizes.new_bytes) == (growth.old_bytes, growth.new_bytes)
+        assert (total.old_bytes, total.new_bytes) == (growth.old_bytes, growth.new_bytes)
+        changed = Counter((each.name, each.old_bytes, each.new_bytes) for each in sizes.changed)
+        assert changed == Counter((each.name, each.old_bytes, each.new_bytes) for each in growth.weights)
     change = miltext.size(new).bytes - miltext.size(old).bytes
     assert growth.new_bytes - growth.old_bytes == change
     assert sum(each.new_bytes - each.old_bytes for each in growth.scopes) == change
@@ -109,6 +118,17 @@ def test_a_weight_that_is_no_longer_shared_is_a_row(tmp_path: Path) -> None:
     assert [(each.name, each.old_bytes, each.new_bytes) for each in assert_adds_up(untied, tied).weights] == [
         ("b", 512, 0)
     ]
+
+
+def test_a_shared_weight_of_another_size_is_one_row(tmp_path: Path) -> None:
+    """Two constants and two functions share a record: its bytes change once, and not once for each constant."""
+    tied = built(tmp_path / "Tied.mlpackage", {"f": ["a", "b"], "g": ["a"]}, {"a": "one", "b": "one"})
+    wide = tmp_path / "Wide.mlpackage"
+    miltext.convert_weights(tied, "fp32", wide)
+    growth = assert_adds_up(tied, wide)
+    assert [(each.name, each.old_bytes, each.new_bytes) for each in growth.weights] == [("a", 512, 1024)]
+    assert "+512 B" in run("diff", tied, wide, "--stat").stdout
+    assert "bytes of weights: +512 B" in run("diff", tied, wide).stdout
 
 
 def test_weights_that_functions_share(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LEAST = 256
 """The least bytes of a literal that counts as a weight; shorter ones are parameters, except for the parts of compressed
-weights, and for a literal whose partner is a weight.
+weights.
 """
 
 _LAYOUT = ("shape", "axis", "vector_axis")
@@ -37,6 +37,9 @@ class WeightExtent(NamedTuple):
     bytes: int
     stored: int
 
+
+NOTHING = WeightExtent(0, 0, 0)
+"""The extent of an operation without weights of its own."""
 
 Holders: TypeAlias = "dict[Op, dict[Hashable, WeightExtent]]"
 """The stored tensors of each weight, each with an identity, by the operation that it belongs to."""
