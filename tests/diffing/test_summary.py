@@ -81,7 +81,7 @@ def test_bytes_of_packed_indices_are_those_stored() -> None:
         found = {each.name: (each.old_bytes, each.new_bytes)[::sign] for each in sizes.changed}
         assert found["Parameter5"] == (800, 200 // 2 + 64)
         assert found["Parameter87"] == (12800, 3200 // 2 + 64)
-        assert found["Parameter6"] == (0, 8 // 2 + 64)  # a literal of 32 bytes, which is no weight
+        assert found["Parameter6"] == (32, 8 // 2 + 64)
         assert all(each.used_as for each in sizes.changed)
         assert all({each.old_form, each.new_form} == {"fp32", "4-bit palette"} for each in sizes.changed)
         assert sizes.new_bytes - sizes.old_bytes == sum(each.new_bytes - each.old_bytes for each in sizes.changed)

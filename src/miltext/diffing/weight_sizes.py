@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from miltext.diffing.constants import labelled, uses_of
 from miltext.diffing.structure import WeightSize, WeightSizes
 from miltext.pairing.keyed import label
-from miltext.scopes.weight_extents import NOTHING, holders_of, placed
+from miltext.scopes.weight_extents import NOTHING, holders_of, placed, short_literals, total_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,8 +35,7 @@ def weight_sizes(
         for a, b, before, after in resized(*extents, partners)
     ]
     found.sort(key=lambda each: (-abs(each.new_bytes - each.old_bytes), each.name))
-    was, now = (sum(each.bytes for each in side.values()) for side in extents)
-    return WeightSizes(was, now, tuple(found))
+    return WeightSizes(total_bytes(extents[0]), total_bytes(extents[1]), tuple(found))
 
 
 def resized(
@@ -58,8 +57,14 @@ def placed_alike(
     old: Holders, new: Holders, partners: Mapping[Op, Op]
 ) -> tuple[dict[Op, WeightExtent], dict[Op, WeightExtent]]:
     """Return the weights of both sides, each stored one once: at the first operation that it belongs to or, on the old
-    side, at the partner of such an operation.
+    side, at the partner of such an operation. A short literal counts if its partner is a weight.
     """
+    old, new = {**old}, {**new}
+    for op, partner in partners.items():
+        if (op in new) != (partner in old):
+            side, other = (old, partner) if op in new else (new, op)
+            if literals := short_literals(other):
+                side[other] = literals
     first = {partners[op]: None for op in new if op in partners}
     return placed({op: old[op] for op in (*(each for each in first if each in old), *old)}), placed(new)
 

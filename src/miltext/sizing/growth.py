@@ -1,7 +1,7 @@
 """The growth of a model: the scopes, weights and weight files with other sizes than in the model before.
 
 Both models are measured as `size` measures one, with each stored tensor once, so that the growth of the scopes and that
-of the weights add up to the growth of the whole.
+of the weights add up to the growth of the whole. Only a short literal counts where its partner is a weight.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from miltext.diffing.pipelines import paired_findings
 from miltext.diffing.weight_sizes import placed_alike, resized
 from miltext.pairing.contents import Keys
 from miltext.pairing.pairing import pair_functions
-from miltext.scopes.weight_extents import NOTHING
+from miltext.scopes.weight_extents import NOTHING, total_bytes
 from miltext.sizing.sizes import MeasuredModel
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.names import name_text
@@ -98,10 +98,10 @@ def growth_between(old: Model, new: Model) -> Growth:
         extents = placed_alike(sides[0].held, sides[1].held, partners)
         homes = {op: pair for pair in pairs for op in pair.ops()}
         changed = resized(*extents, partners)
-        weights = [homes[new or old].weight(old, new, *sizes) for old, new, *sizes in changed]  # type: ignore[index]
+        weights = [homes[b or a].weight(a, b, *sizes) for a, b, *sizes in changed]  # type: ignore[index]
         weights.sort(key=lambda each: (-abs(each.new_bytes - each.old_bytes), each.model, each.function, each.name))
         return Growth(
-            *(old.name, new.name, was.bytes, now.bytes),
+            *(old.name, new.name, total_bytes(extents[0]), total_bytes(extents[1])),
             max(len(each.graph.functions) for side in sides for each in side.programs),
             tuple(each for pair in pairs for each in pair.scopes(*extents)),
             tuple(weights),
