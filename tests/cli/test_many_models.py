@@ -550,6 +550,31 @@ def test_a_signal_ends_all_processes(number: int, to_group: bool, status: int, l
     assert not any(map(is_running, children))
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+@pytest.mark.parametrize("stopped", [1, 2])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_process_delays_no_end(number: int, stopped: int, large: Path) -> None:
+    """A stopped process acts on no signal but SIGKILL, which it gets after a few seconds."""
+    with started(large) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        children = children_of(process.pid)
+        for child in children[:stopped]:
+            os.kill(child, signal.SIGSTOP)
+        begin = time.monotonic()
+        for _ in range(2):  # as an impatient person does
+            process.send_signal(number)
+            time.sleep(0.2)
+        process.stdout.read()
+        shown = process.stderr.read()
+        assert process.wait(20) == 128 + number
+        assert time.monotonic() - begin < 15
+    assert len(children) == 2
+    assert b"Traceback" not in shown
+    assert not any(map(is_running, children))
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
 def test_results_before_a_signal_are_kept(large: Path, tmp_path: Path) -> None:
     with started(large, "--cache", str(tmp_path / "cache")) as process:
