@@ -109,7 +109,8 @@ def scopes(nodes: Sequence[GraphNode], names: Sequence[Sequence[str]], crossing:
     """Return a block's operations in scopes; `names` are the names for each, and `crossing` counts the values that
     cross before each.
     """
-    return _Division(nodes, best_paths(names), crossing).divided(0, len(nodes), ())
+    division = _Division(nodes, best_paths(names), crossing)
+    return division.divided(0, len(nodes), (), division.runs(0, len(nodes), ()))
 
 
 def folded(nodes: list[GraphNode]) -> list[GraphNode]:
@@ -127,12 +128,12 @@ class _Division:
         self._paths = paths
         self._crossing = crossing
 
-    def divided(self, start: int, end: int, prefix: tuple[str, ...]) -> list[GraphNode]:
-        """Return the nodes of a range, with a scope for each run."""
+    def divided(self, start: int, end: int, prefix: tuple[str, ...], runs: list[OperationRun]) -> list[GraphNode]:
+        """Return the nodes of a range, with a scope for each of its runs."""
         found: list[GraphNode] = []
         places: list[int] = []
         at = start
-        for run in self._runs(start, end, prefix):
+        for run in runs:
             places += [*range(at, run.start), run.start]
             found += [*self._nodes[at : run.start], self._scope(run, (*prefix, run.word))]
             at = run.end
@@ -142,13 +143,13 @@ class _Division:
 
     def _scope(self, run: OperationRun, prefix: tuple[str, ...]) -> GraphNode:
         """Return the scope of a run, under its longest common prefix."""
-        while len(runs := self._runs(run.start, run.end, prefix)) == 1 and runs[0][1:] == run[1:]:
+        while len(runs := self.runs(run.start, run.end, prefix)) == 1 and runs[0][1:] == run[1:]:
             prefix += (runs[0].word,)
         path = next(path for path in self._paths[run.start : run.end] if path.words[: len(prefix)] == prefix)
-        inside = self.divided(run.start, run.end, prefix)
+        inside = self.divided(run.start, run.end, prefix, runs)
         return GraphNode("scope", path.label(len(prefix)), inside[0].line, None, inside)
 
-    def _runs(self, start: int, end: int, prefix: tuple[str, ...]) -> list[OperationRun]:
+    def runs(self, start: int, end: int, prefix: tuple[str, ...]) -> list[OperationRun]:
         """Return the runs of a stretch; the operations between two of them join them if they are few beside them.
 
         In a scope, so do the operations at its ends, and its own operations divide the runs.
