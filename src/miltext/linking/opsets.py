@@ -1,4 +1,4 @@
-"""One opset for several functions: the newest, if all of their operations exist in it as they are."""
+"""One opset for several functions: the newest, if all of their operations exist in it as they are, or raised."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from miltext.diagnostics import Note, codes, warning
 from miltext.diagnostics.wording import listed
 from miltext.files.refusals import refusal
 from miltext.ir.graph import Graph
+from miltext.linking.raising import PACKED, Raising
 from miltext.schema.operations import signature
 from miltext.schema.opsets import specification_of
 from miltext.schema.walk import blocks_of, own_opset
@@ -29,7 +30,10 @@ def opset_of_part(part: LinkedPart) -> str:
 
 
 def common_opset(parts: Sequence[LinkedPart]) -> str:
-    """Return the newest opset of the models. Raise ModelError (MIL485) if an operation is not in it as it is."""
+    """Return the newest opset of the models, and give compressed constants its form.
+
+    Raise ModelError (MIL485) if another operation is not in it as it is.
+    """
     opsets = [opset_of_part(part) for part in parts]
     newest = max(opsets, key=specification_of)
     for part, opset in zip(parts, opsets, strict=True):
@@ -39,14 +43,18 @@ def common_opset(parts: Sequence[LinkedPart]) -> str:
 
 
 def _require_raisable(part: LinkedPart, old: str, new: str) -> None:
-    block = Graph(part.built.spec.mlProgram).functions[part.function].blocks[old]
-    for op in block.walk():
+    graph, raising = Graph(part.built.spec.mlProgram), Raising(part.built)
+    for op in [*graph.functions[part.function].blocks[old].walk()]:
         reason = _obstacle(op, old, new)
+        if reason and op.type in PACKED:
+            problem = raising.take(op)
+            reason = problem and f"{reason}, and this one {problem}"
         if reason:
             made = ", ".join(value.name for value in op.outputs) or op.type
             message = f"`{part.name}` is of {opset_text(old)} and would become {opset_text(new)}: {reason}"
             way = "convert that model for the newer opset, or link the models as functions, which keep their opsets"
             raise refusal(codes.IMPOSSIBLE_LINK, message, part.source.name, Note(f"it makes `{made}`"), Note(way))
+    raising.finish(graph)
 
 
 def _obstacle(op: Op, old: str, new: str) -> str | None:
