@@ -226,7 +226,7 @@
      ("[+-]?0[xX][0-9a-fA-F.]+\\(?:[pP][+-]?[0-9]+\\)?\\_>" mil-number)
      ("[+-]?\\(?:[0-9]+\\(?:\\.[0-9]*\\)?\\|\\.[0-9]+\\)\\(?:[eE][+-]?[0-9]+\\)?\\_>" mil-number)
      ("\"" font-lock-string-face string)
-     ((words "$absent" "$blob" "$block" "$bools" "$bytes" "$dictionary" "$doc" "$doubles" "$draft" "$elided" "$empty" "$floats" "$ints" "$list" "$longInts" "$none" "$npy" "$npz" "$rank" "$safetensors" "$strings" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version") mil-marker)
+     ((words "$absent" "$blob" "$block" "$bools" "$bytes" "$dictionary" "$doc" "$doubles" "$draft" "$elided" "$empty" "$floats" "$import" "$ints" "$list" "$longInts" "$none" "$npy" "$npz" "$rank" "$safetensors" "$strings" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version") mil-marker)
      ("\\$0[xX][0-9a-fA-F]+\\_>" mil-number)
      ("[+-]?[0-9][0-9A-Za-z_.]*\\|\\$[A-Za-z]+" mil-error)
      )
@@ -265,7 +265,7 @@ pattern or words with the pattern of what must follow.")
 (defconst mil-ts-patterns
   '(
     ["$[" "(" ")" "," ";" "<" ">" "[" "]" "{" "}"] @mil-punctuation
-    ["$absent" "$blob" "$block" "$dictionary" "$doc" "$draft" "$elided" "$empty" "$list" "$npy" "$npz" "$rank" "$safetensors" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version"] @mil-marker
+    ["$absent" "$blob" "$block" "$dictionary" "$doc" "$draft" "$elided" "$empty" "$import" "$list" "$npy" "$npz" "$rank" "$safetensors" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version"] @mil-marker
     ["->" "="] @mil-operator
     ["?"] @mil-constant
     ["BLOBFILE"] @mil-blobfile
@@ -306,7 +306,7 @@ pattern or words with the pattern of what must follow.")
   "The parameters of all operations.")
 
 (defconst mil-keywords
-  '("func" "program" "interleave_factors" "offset" "path" "shape" "strides" "BLOBFILE" "false" "true" "inf" "nan" "$absent" "$blob" "$block" "$bools" "$bytes" "$dictionary" "$doc" "$doubles" "$draft" "$elided" "$empty" "$floats" "$ints" "$list" "$longInts" "$none" "$npy" "$npz" "$rank" "$safetensors" "$strings" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version" "names" "consts" "defaults")
+  '("func" "program" "interleave_factors" "offset" "path" "shape" "strides" "BLOBFILE" "false" "true" "inf" "nan" "$absent" "$blob" "$block" "$bools" "$bytes" "$dictionary" "$doc" "$doubles" "$draft" "$elided" "$empty" "$floats" "$import" "$ints" "$list" "$longInts" "$none" "$npy" "$npz" "$rank" "$safetensors" "$strings" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version" "names" "consts" "defaults")
   "The other words.")
 
 (provide 'mil-tables)

@@ -244,7 +244,7 @@ module Rouge
         rule %r/[-+]?0[xX][0-9a-fA-F.]+(?:[pP][-+]?[0-9]+)?(?![0-9A-Za-z_.])/, Literal::Number::Float
         rule %r/[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?(?![0-9A-Za-z_.])/, Literal::Number::Float
         rule %r/\"/, Literal::String::Double, :string
-        rule %r/(?:\$absent|\$blob|\$block|\$bools|\$bytes|\$dictionary|\$doc|\$doubles|\$draft|\$elided|\$empty|\$floats|\$ints|\$list|\$longInts|\$none|\$npy|\$npz|\$rank|\$safetensors|\$strings|\$tensor|\$tuple|\$unset|\$value|\$variadic|\$version)(?![A-Za-z0-9_@])/, Keyword::Pseudo
+        rule %r/(?:\$absent|\$blob|\$block|\$bools|\$bytes|\$dictionary|\$doc|\$doubles|\$draft|\$elided|\$empty|\$floats|\$import|\$ints|\$list|\$longInts|\$none|\$npy|\$npz|\$rank|\$safetensors|\$strings|\$tensor|\$tuple|\$unset|\$value|\$variadic|\$version)(?![A-Za-z0-9_@])/, Keyword::Pseudo
         rule %r/\$0[xX][0-9a-fA-F]+(?![0-9A-Za-z_])/, Literal::Number::Hex
         rule %r/[-+]?[0-9][0-9A-Za-z_.]*|\$[A-Za-z]+/, Error
       end

@@ -92,13 +92,15 @@ module.exports = grammar({
 
     operation: ($) => seq(
       optional(seq(field("results", $.results), "=")),
-      field("type", $.name),
+      field("type", $._operator),
       optional(field("opset", $.operation_opset)),
       field("arguments", $.arguments),
       optional(field("attributes", $.attributes)),
       repeat(field("block", $.inner_block)),
       ";",
     ),
+
+    _operator: ($) => choice($.name, $.imported),
 
     operation_opset: ($) => seq("<", $.name, ">"),
 
@@ -145,11 +147,13 @@ module.exports = grammar({
     _draft_literal: ($) => choice($.number, $.bool, $.string, $.raw_list),
 
     call: ($) => seq(
-      field("type", $.name),
+      field("type", $._operator),
       optional(field("opset", $.operation_opset)),
       field("arguments", $.arguments),
       optional(field("attributes", $.attributes)),
     ),
+
+    imported: ($) => choice(seq("$import", "(", $.string, ")"), seq("$import", "(", $.string, ",", $.string, ")")),
 
     attributes: ($) => seq("[", optional($._attributes), "]"),
 

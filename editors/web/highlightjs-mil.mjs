@@ -208,7 +208,7 @@ const STATES = {
     ["[-+]?0[xX][0-9a-fA-F.]+(?:[pP][-+]?[0-9]+)?(?![0-9A-Za-z_.])", "number"],
     ["[-+]?(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)(?:[eE][-+]?[0-9]+)?(?![0-9A-Za-z_.])", "number"],
     ["\\\"", "string", "string"],
-    ["(?:\\$absent|\\$blob|\\$block|\\$bools|\\$bytes|\\$dictionary|\\$doc|\\$doubles|\\$draft|\\$elided|\\$empty|\\$floats|\\$ints|\\$list|\\$longInts|\\$none|\\$npy|\\$npz|\\$rank|\\$safetensors|\\$strings|\\$tensor|\\$tuple|\\$unset|\\$value|\\$variadic|\\$version)(?![A-Za-z0-9_@])", "meta"],
+    ["(?:\\$absent|\\$blob|\\$block|\\$bools|\\$bytes|\\$dictionary|\\$doc|\\$doubles|\\$draft|\\$elided|\\$empty|\\$floats|\\$import|\\$ints|\\$list|\\$longInts|\\$none|\\$npy|\\$npz|\\$rank|\\$safetensors|\\$strings|\\$tensor|\\$tuple|\\$unset|\\$value|\\$variadic|\\$version)(?![A-Za-z0-9_@])", "meta"],
     ["\\$0[xX][0-9a-fA-F]+(?![0-9A-Za-z_])", "number"],
     ["[-+]?[0-9][0-9A-Za-z_.]*|\\$[A-Za-z]+", "illegal"],
   ],

@@ -150,7 +150,7 @@ syntax keyword milTyped3 contained dict list state tensor tensor_buffer tuple bo
 highlight default link milTyped3 milType
 syntax match milField1 contained #=#
 highlight default link milField1 milOperator
-syntax match milRoot23 #\%(\$absent\|\$blob\|\$block\|\$bools\|\$bytes\|\$dictionary\|\$doc\|\$doubles\|\$draft\|\$elided\|\$empty\|\$floats\|\$ints\|\$list\|\$longInts\|\$none\|\$npy\|\$npz\|\$rank\|\$safetensors\|\$strings\|\$tensor\|\$tuple\|\$unset\|\$value\|\$variadic\|\$version\)[A-Za-z0-9_@]\@!#
+syntax match milRoot23 #\%(\$absent\|\$blob\|\$block\|\$bools\|\$bytes\|\$dictionary\|\$doc\|\$doubles\|\$draft\|\$elided\|\$empty\|\$floats\|\$import\|\$ints\|\$list\|\$longInts\|\$none\|\$npy\|\$npz\|\$rank\|\$safetensors\|\$strings\|\$tensor\|\$tuple\|\$unset\|\$value\|\$variadic\|\$version\)[A-Za-z0-9_@]\@!#
 highlight default link milRoot23 milMarker
 syntax region milTyped2 contained matchgroup=milPunctuation start=#(# matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%(;\)\@=# contains=@milLiteral
 syntax keyword milField0 contained interleave_factors offset path shape strides
@@ -182,7 +182,7 @@ highlight default link milRoot16 milOperator
 syntax match milConstant5 contained #\$0[xX][0-9a-fA-F]\+[0-9A-Za-z_]\@!#
 highlight default link milConstant5 milNumber
 syntax region milRoot15 matchgroup=milOperator start=#-># matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%([;{}[]\)\@=# contains=@milOutputs
-syntax match milConstant4 contained #\%(\$absent\|\$blob\|\$block\|\$bools\|\$bytes\|\$dictionary\|\$doc\|\$doubles\|\$draft\|\$elided\|\$empty\|\$floats\|\$ints\|\$list\|\$longInts\|\$none\|\$npy\|\$npz\|\$rank\|\$safetensors\|\$strings\|\$tensor\|\$tuple\|\$unset\|\$value\|\$variadic\|\$version\)[A-Za-z0-9_@]\@!#
+syntax match milConstant4 contained #\%(\$absent\|\$blob\|\$block\|\$bools\|\$bytes\|\$dictionary\|\$doc\|\$doubles\|\$draft\|\$elided\|\$empty\|\$floats\|\$import\|\$ints\|\$list\|\$longInts\|\$none\|\$npy\|\$npz\|\$rank\|\$safetensors\|\$strings\|\$tensor\|\$tuple\|\$unset\|\$value\|\$variadic\|\$version\)[A-Za-z0-9_@]\@!#
 highlight default link milConstant4 milMarker
 syntax region milRoot14 matchgroup=milPunctuation start=#\$\=\[# matchgroup=milPunctuation end=#\]# matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milAttributes
 syntax region milConstant3 contained matchgroup=milString start=#"# matchgroup=milString end=#"# matchgroup=NONE end=#\%($\)\@=# contains=@milString
