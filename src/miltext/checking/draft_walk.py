@@ -235,6 +235,8 @@ class DraftWalk(UsualWalk):
             return self.array(op.attributes[name], made, gap)
         if name == "name":
             made = TensorType("string", ())
+        elif import_named(op.type) is not None:
+            return None  # `import_findings` refuse it
         elif not is_constant:
             made = self.attribute_type(op, name, gap)
         return self.value(gap, made) if made is not None else None

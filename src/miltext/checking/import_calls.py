@@ -42,10 +42,21 @@ def import_findings(graph: Graph, imports: ImportedFunctions | None, dialect: st
         reference = import_named(op.type)
         if reference is None:
             continue
+        yield from _strange_parts(op, path)
         if imports is None:
             yield _by_itself(op, path)
         else:
             yield from ImportCall(op, reference, imports, dialect).findings(path)
+
+
+def _strange_parts(op: Op, path: Path) -> Iterator[Finding]:
+    """Yield the findings about what an import cannot have: blocks, and attributes except for its name."""
+    for name in sorted(op.attributes):
+        if name != "name":
+            message = f"an import has no attribute {named(name)}: its operations have their own"
+            yield Finding((*path, "attributes", Key(name), "key"), codes.MISSPELLED_ATTRIBUTE, message)
+    if op.blocks:
+        yield Finding((*path, "type"), codes.IMPOSSIBLE_IMPORT, "an import has no blocks: remove them")
 
 
 def _by_itself(op: Op, path: Path) -> Finding:
@@ -64,7 +75,7 @@ class ImportCall:
 
     @property
     def called(self) -> ImportedFunction:
-        """The function. Raise ModelError (MIL120, MIL430)."""
+        """The function. Raise ModelError (MIL409, MIL430)."""
         return self.imports.function(self.reference)
 
     def names(self) -> dict[str, str]:
@@ -90,7 +101,7 @@ class ImportCall:
         return self.called.inputs.get(self.names()[name])
 
     def outputs(self, given: Mapping[str, Type]) -> list[Type]:
-        """Return the types of the outputs, given those of the arguments by their names. Raise ModelError (MIL120)."""
+        """Return the types of the outputs, given those of the arguments by their names. Raise ModelError (MIL409)."""
         return [*self.imports.outputs(self.reference, self._opened(given)).values()]
 
     def opened(self) -> dict[str, TensorType]:
@@ -118,7 +129,7 @@ class ImportCall:
     def findings(self, path: Path) -> Iterator[Finding]:
         """Yield the findings about the call at a path."""
         try:
-            found = [*self._inputs(path), *self._attributes(path), *self._count(path), *self._opset(path)]
+            found = [*self._inputs(path), *self._count(path), *self._opset(path)]
             yield from found
             if not any(each.severity == "error" for each in found):
                 yield from self._types(path)
@@ -152,7 +163,7 @@ class ImportCall:
         if name.startswith(UNNAMED):
             message = f"`{self.reference}` takes {counted(len(inputs), 'argument')}, and this is an extra one"
             return Finding(place, codes.POSITIONAL_ARGUMENT, message + (takes if inputs else ""))
-        near = nearest(name, left)
+        near = nearest(name, left) or (left[0] if len(left) == 1 else None)
         if near is not None:
             left.remove(near)
         message = f"`{self.reference}` has no input {named(name)}{did_you_mean(near) or takes}"
@@ -205,14 +216,6 @@ class ImportCall:
         if any(size is None and wanted is not None for size, wanted in zip(given.shape, taken.shape, strict=True)):
             return f"{message}; `miltext reshape` gives the model inputs of any size"
         return f"{message}; `miltext reshape` gives the model inputs of other sizes"
-
-    def _attributes(self, path: Path) -> Iterator[Finding]:
-        for name in sorted(self.op.attributes):
-            if name != "name":
-                message = f"an import has no attribute {named(name)}: its operations have their own"
-                yield Finding((*path, "attributes", Key(name)), codes.MISSPELLED_ATTRIBUTE, message)
-        if self.op.blocks:
-            yield Finding((*path, "type"), codes.IMPOSSIBLE_IMPORT, "an import has no blocks: remove them")
 
     def _count(self, path: Path) -> Iterator[Finding]:
         outputs, given = [*self.called.outputs], len(self.op.outputs)

@@ -43,13 +43,13 @@ class ImportedFunctions(Protocol):
     """The functions of the models that a text imports."""
 
     def function(self, reference: ImportReference) -> ImportedFunction:
-        """Return the function of a reference. Raise ModelError: MIL120, MIL430."""
+        """Return the function of a reference. Raise ModelError: MIL409, MIL430."""
 
     def outputs(self, reference: ImportReference, given: Mapping[str, Type]) -> Types:
-        """Return the types of the outputs if some inputs are of given types. Raise ModelError (MIL120)."""
+        """Return the types of the outputs if some inputs are of given types. Raise ModelError (MIL409)."""
 
     def obstacle(self, reference: ImportReference, opset: str) -> str:
         """Return why the operations of the function cannot be in a block for an opset; empty if they can."""
 
     def path(self, file: str) -> Path:
-        """Return the path of an existing file or folder. Raise ModelError (MIL120)."""
+        """Return the path of an existing file or folder. Raise ModelError (MIL409)."""

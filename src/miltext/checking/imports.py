@@ -72,12 +72,12 @@ class Imports:
     def function(self, reference: ImportReference) -> ImportedFunction:
         """Return the function of a reference.
 
-        Raise ModelError: MIL120 for a model that cannot be imported, MIL430 for an unknown function.
+        Raise ModelError: MIL409 for a model that cannot be imported, MIL430 for an unknown function.
         """
         return _kept(self._functions, reference, lambda: self._function(reference))
 
     def outputs(self, reference: ImportReference, given: Mapping[str, Type]) -> Types:
-        """Return the types of the outputs if some inputs are of given types. Raise ModelError (MIL120)."""
+        """Return the types of the outputs if some inputs are of given types. Raise ModelError (MIL409)."""
         if not given:
             return self.function(reference).outputs
         key = reference, (*given.items(),)
@@ -91,7 +91,7 @@ class Imports:
         return self._obstacles[key]
 
     def path(self, file: str) -> Path:
-        """Return the path of an existing file or folder. Raise ModelError (MIL120)."""
+        """Return the path of an existing file or folder. Raise ModelError (MIL409)."""
         try:
             path = find(self.folder, file)
         except ArrayProblem as problem:

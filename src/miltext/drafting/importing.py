@@ -32,6 +32,7 @@ from miltext.drafting.reshaping import reshape
 from miltext.files.writing import WITH_DESCRIPTION
 from miltext.ir.graph import Graph
 from miltext.ir.parts import Value
+from miltext.models.outputs import check_kept
 from miltext.parsing.lowering.imports import import_named
 from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.parser import attempt
@@ -98,6 +99,8 @@ class TextImports:
         self._whole, self._given = whole, choices
         self.parts: list[ModelPart] = []
         self.warnings: list[Diagnostic] = []
+        self._sources: list[Model] = []
+        self._paths: list[Path] = []
         self._planted: list[PlantedImport] = []
         self._ranges: dict[str, Range] = {}
         self._known: dict[tuple[str, str | None, tuple[tuple[str, Type], ...]], ModelPart] = {}
@@ -128,7 +131,7 @@ class TextImports:
             operand, entry = call.op.operand(name), part.entries("input").get(own)
             allowed = flexible(entry) if entry is not None else None
             if isinstance(operand, Value) and operand.maker is None and _is_open(operand.type) and allowed:
-                self._ranges.setdefault(operand.name, spell_sizes(_limits(allowed)))
+                self._ranges.setdefault(operand.name, _ended(_limits(allowed)))
 
     @contextmanager
     def _placed(self, path: Place, reference: ImportReference) -> Iterator[None]:
@@ -156,6 +159,8 @@ class TextImports:
 
     def _made(self, call: ImportCall, path: Path, sizes: Mapping[str, TensorType]) -> ModelPart:
         source = require_program(open_model(path), "imported")
+        self._sources.append(source)
+        self._paths.append(path)
         ranges: dict[str, str] = {}
         if source.kind not in WITH_DESCRIPTION:
             ranges = {name: _ended(_sizes(each)) for name, each in call.called.inputs.items() if _is_open(each)}
@@ -184,16 +189,19 @@ class TextImports:
 
     def finish(self, new: NewModel, output: Path) -> None:
         """Put all weights of a model to write into one file, and judge the whole program."""
+        self.describe(new)
+        check_kept(output, new.imported)
         if new.package is None and new.origin is None and self.parts:
             new.store = WEIGHT_FILE
             unite_files(new, replace(self.choices, progress=None, expect=None), lambda: 0)
-        self.describe(new)
         whole = BareProgram("pb", new.spec.mlProgram, self._whole.name, None)
         judge(new, whole, output, self.choices)
 
     def describe(self, new: NewModel) -> None:
         """Give inputs and outputs that are those of an import its entries, in a description that is made anew."""
         new.warnings += self.warnings
+        new.imported = [*self._paths, *(path for part in self.parts for path in part.built.imported)]
+        new.linked += [source for source in self._sources if source.kind in WITH_DESCRIPTION]
         if self._given.original is None and self._given.description is None:
             losses = describe_imports(new.spec, self._planted, {*(self._given.ranges or {})})
             new.warnings += warnings_of(losses, refused=self._given.no_loss)

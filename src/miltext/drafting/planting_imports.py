@@ -39,8 +39,9 @@ def plant(calls: Iterable[tuple[Op, ModelPart, Mapping[str, str]]]) -> list[Plan
     for number, (op, part, names) in enumerate(calls):
         assert op.block is not None
         function = op.block.function
-        planting = plantings.setdefault(function, _Planting(function))
-        found.append(planting.put(op, part, names, str(number)))
+        if function not in plantings:
+            plantings[function] = _Planting(function)
+        found.append(plantings[function].put(op, part, names, str(number)))
     for planting in plantings.values():
         planting.finish()
     return found
@@ -52,6 +53,7 @@ class _Planting:
     def __init__(self, function: Function) -> None:
         self._function = function
         self._moving = Moving(function)
+        self._inputs = {*function.inputs}
         self._own = {*function.defined()}
 
     def put(self, op: Op, part: ModelPart, names: Mapping[str, str], number: str) -> PlantedImport:
@@ -60,15 +62,15 @@ class _Planting:
         block, own = taken.block, op.block
         assert block is not None  # or the part would have been refused
         assert own is not None
-        given = [*block.outputs]
-        ops = self._moving.take(taken, block, number)
         arguments = {own_name: self._operand(op, name, own_name) for name, own_name in names.items()}
+        given = [*block.outputs]
+        result = self._passed(op, part, arguments, [value.name for value in given])
+        ops = self._moving.take(taken, block, number)
         for value in taken.inputs:
             value.replace_uses(arguments[value.name])
         self._moving.put(own, op, ops, {*given})
         passed = {value: arguments[value.name] for value in taken.inputs}
         made = [self._output(op, index, passed.get(value, value)) for index, value in enumerate(given)]
-        result = self._passed(op, part, arguments, [value.name for value in given])
         for old, new in zip(op.outputs, made, strict=True):
             self._own.discard(old)
             old.replace_uses(new)
@@ -108,12 +110,13 @@ class _Planting:
 
     def _passed(self, op: Op, part: ModelPart, arguments: Mapping[str, Value], given: list[str]) -> PlantedImport:
         """Return the inputs of the function that are inputs of the part, and its outputs that are those of the part."""
-        returned = {value.name for value in self._function.block.outputs} if self._function.block else set[str]()
-        inputs = {name: value.name for name, value in arguments.items() if value in self._function.inputs}
+        block = op.block
+        is_returning = block is not None and block is self._function.block
+        inputs = {name: value.name for name, value in arguments.items() if value in self._inputs}
         outputs = {
             name: value.name
             for name, value in zip(given, op.outputs, strict=True)
-            if value.name in returned and op.block is self._function.block
+            if is_returning and block is not None and block.returns(value)
         }
         return PlantedImport(part, self._function.name, inputs, outputs)
 

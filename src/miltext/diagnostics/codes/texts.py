@@ -114,12 +114,6 @@ IMPORT_IN_TEXT = code(
     "`miltext build` the text, which puts the operations of the model in this place. Check the text as a file, or give "
     'its path, as in `miltext.check(text, path="models/whole.mil")`',
 )
-IMPOSSIBLE_IMPORT = code(
-    "MIL120",
-    "model that cannot be imported",
-    ERROR,
-    "correct the path, the model or the call, as the message says",
-)
 CONTRADICTORY_DUMP = code(
     "MIL118",
     "backend that does not support its operation",
