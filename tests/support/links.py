@@ -167,9 +167,12 @@ def import_text(linked: miltext.Linked, paths: Sequence[Path], out: Path, folder
     new = {(each.part, each.old): each.new for each in linked.renamed if not each.is_inner}
     sources = {each.target: each for each in linked.values}
     known: dict[str, str] = {}
+    copies: dict[Path, str] = {}
+    outer = iter(linked.outputs)
     lines = []
     for name, path in zip(linked_names(paths), paths, strict=True):
-        shutil.copytree(path, folder / f"copy_{path.name}", dirs_exist_ok=True)
+        copied = copies.setdefault(path, f"copy_{len(copies)}_{path.name}")
+        shutil.copytree(path, folder / copied, dirs_exist_ok=True)
         model = Evaluator(path, check=False)
         message = open_model(path).program.functions[model.function]
         arguments = []
@@ -178,13 +181,12 @@ def import_text(linked: miltext.Linked, paths: Sequence[Path], out: Path, folder
             value = known[bound.source] if bound is not None else name_text(new.get((name, each), each))
             known[f"{name}.{each}"] = value = f'cast({value}, "{bound.cast}")' if bound and bound.cast else value
             arguments.append(f"{name_text(each)} = {value}")
-        given = [new.get((name, each), each) for each in model.outputs]
         given = [
-            each if f"{name}.{old}" not in linked.inner else identifier(f"{name}_{old}")
-            for old, each in zip(model.outputs, given, strict=True)
+            next(outer) if f"{name}.{each}" not in linked.inner else identifier(f"{name}_{each}")
+            for each in model.outputs
         ]
         known |= {f"{name}.{old}": name_text(each) for old, each in zip(model.outputs, given, strict=True)}
-        call = f'$import("copy_{path.name}")({", ".join(arguments)})'
+        call = f'$import("{copied}")({", ".join(arguments)})'
         lines.append(f"            {', '.join(map(name_text, given))} = {call};")
     outputs = ", ".join(map(name_text, linked.outputs))
     body = "\n".join(lines)
