@@ -76,6 +76,7 @@
      )
     (made
      gap
+     ((words "$import") mil-marker pop)
      ((words "dict" "list" "state" "tensor" "tensor_buffer" "tuple" "bool" "string" "fp8e4m3fn" "fp8e5m2" "fp16" "bf16" "fp32" "fp64" "int4" "int8" "int16" "int32" "int64" "uint1" "uint2" "uint3" "uint4" "uint6" "uint8" "uint16" "uint32" "uint64") font-lock-type-face typed)
      ((words "$absent" "$empty") mil-marker typed)
      ("\\$-?[0-9]+\\_>" font-lock-type-face typed)

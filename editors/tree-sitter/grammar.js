@@ -92,15 +92,13 @@ module.exports = grammar({
 
     operation: ($) => seq(
       optional(seq(field("results", $.results), "=")),
-      field("type", $._operator),
+      choice(field("type", $.name), field("type", $.imported)),
       optional(field("opset", $.operation_opset)),
       field("arguments", $.arguments),
       optional(field("attributes", $.attributes)),
       repeat(field("block", $.inner_block)),
       ";",
     ),
-
-    _operator: ($) => choice($.name, $.imported),
 
     operation_opset: ($) => seq("<", $.name, ">"),
 
@@ -147,7 +145,7 @@ module.exports = grammar({
     _draft_literal: ($) => choice($.number, $.bool, $.string, $.raw_list),
 
     call: ($) => seq(
-      field("type", $._operator),
+      choice(field("type", $.name), field("type", $.imported)),
       optional(field("opset", $.operation_opset)),
       field("arguments", $.arguments),
       optional(field("attributes", $.attributes)),
