@@ -211,6 +211,27 @@ def test_other_verbs_see_the_whole(folder: Path) -> None:
         miltext.parse(miltext.infer_draft(path.read_text(), path=str(path)))
 
 
+def test_verbs_that_change_numbers_see_the_whole(folder: Path) -> None:
+    path = written(folder, 'z = $import("enc.mlpackage")(x); y = relu(relu(z));')
+    made = miltext.convert_weights(path, "fp16", folder / "Half.mlpackage", io=False)
+    assert made.changes
+    expected = miltext.run(path, {"x": X})["y"]
+    assert np.allclose(miltext.run(folder / "Half.mlpackage", {"x": X})["y"], expected, atol=1e-2)
+    miltext.optimize(path, folder / "Few.mlpackage")
+    assert np.array_equal(miltext.run(folder / "Few.mlpackage", {"x": X})["y"], expected)
+    with pytest.raises(MiltextError, match="MIL119"):
+        miltext.optimize(path, folder / "few.mil")
+
+
+def test_a_text_does_not_leave_the_folder_of_its_models(folder: Path) -> None:
+    path = written(folder, 'z = $import("enc.mlpackage")(x); y = relu(z);')
+    (folder / "other").mkdir()
+    with pytest.raises(MiltextError, match="MIL406"):
+        miltext.rename(path, "z", "code", folder / "other" / "r.mil")
+    miltext.rename(path, "z", "code", folder / "r.mil")
+    assert 'code = $import("enc.mlpackage")(x);' in (folder / "r.mil").read_text()
+
+
 # ---- layout
 
 

@@ -90,6 +90,13 @@ def outlined(model: Model) -> Model:
     return of_completed(model, _once_read, with_named_arrays)
 
 
+def with_imported(model: Model) -> Model:
+    """Return a model whose weights can be read beside it: a text that imports models as `completed` makes it, any
+    other model itself. Raise ParseError and ModelError.
+    """
+    return completed(model) if model.kind == "mil" and IMPORT in (model.text or "") else model
+
+
 def _once_read(model: Model) -> Model:
     _ = model.program
     return model
