@@ -110,11 +110,13 @@ class BuildOptions(WriteOptions):
 class BuildChoices(BuildOptions):
     """The options of a build whose original is open.
 
-    `edit` is for the verbs that change a program, and `any_kind` for the verbs that write any model as it is.
-    `elsewhere` are entries of the description that other models take, by function and name: they are not lost.
+    `imports` puts the operations of imported models into the program of a text, before `edit`, which is for the verbs
+    that change a program; `any_kind` is for the verbs that write any model as it is. `elsewhere` are entries of the
+    description that other models take, by function and name: they are not lost.
     """
 
     original: Model | None = None
+    imports: Edit | None = None
     edit: Edit | None = None
     any_kind: bool = False
     elsewhere: Collection[tuple[str, str]] = ()

@@ -10,6 +10,7 @@ from miltext.building.build import prepare, write
 from miltext.building.choices import BuildChoices, BuildOptions
 from miltext.containers.sources import Source, model_of
 from miltext.diagnostics import ModelError, ParseError
+from miltext.drafting.importing import imports_of
 from miltext.drafting.judging import judge, judge_contract, judge_draft, refuse_text
 from miltext.syntax.keywords import taking
 
@@ -85,6 +86,9 @@ def build_as_chosen(source: Model, output: Path, choices: BuildChoices) -> list[
     if choices.check:
         judge_draft(found, source, choices)
     with draft.relocating():
-        new = prepare(whole, output, choices)
+        imports = imports_of(whole, choices)
+        new = prepare(whole, output, imports.choices if imports else choices)
+        if imports:
+            imports.finish(new, output)
         judged = judge_contract(new, whole, output, choices)
         return [*found, *draft.relocated(judged), *write(new, whole, output, choices)]

@@ -8,8 +8,8 @@ from miltext.diagnostics import Note, codes, warning
 from miltext.diagnostics.wording import listed
 from miltext.files.refusals import refusal
 from miltext.ir.graph import Graph
+from miltext.ir.raising import obstacles
 from miltext.linking.raising import PACKED, Raising
-from miltext.schema.operations import signature
 from miltext.schema.opsets import specification_of
 from miltext.schema.walk import blocks_of, own_opset
 from miltext.syntax.names import opset_text
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from miltext.diagnostics import Diagnostic
-    from miltext.ir.parts import Op
     from miltext.linking.parts import LinkedPart
 
 
@@ -44,9 +43,8 @@ def common_opset(parts: Sequence[LinkedPart]) -> str:
 
 def _require_raisable(part: LinkedPart, old: str, new: str) -> None:
     graph, raising = Graph(part.built.spec.mlProgram), Raising(part.built)
-    for op in [*graph.functions[part.function].blocks[old].walk()]:
-        reason = _obstacle(op, old, new)
-        if reason and op.type in PACKED:
+    for op, reason in [*obstacles(graph.functions[part.function].blocks[old], old, new)]:
+        if op.type in PACKED:
             problem = raising.take(op)
             reason = problem and f"{reason}, and this one {problem}"
         if reason:
@@ -55,26 +53,6 @@ def _require_raisable(part: LinkedPart, old: str, new: str) -> None:
             way = "convert that model for the newer opset, or link the models as functions, which keep their opsets"
             raise refusal(codes.IMPOSSIBLE_LINK, message, part.source.name, Note(f"it makes `{made}`"), Note(way))
     raising.finish(graph)
-
-
-def _obstacle(op: Op, old: str, new: str) -> str | None:
-    """Return why an operation is another one in a newer opset, or none; None if it stays the same."""
-    before, after = signature(op.type, old), signature(op.type, new)
-    if before is None or before == after:
-        return None
-    if after is None or before.opset == after.opset:
-        return None if after else f"`{op.type}` is not in it"
-    given = {*op.inputs, *op.attributes}
-    gone = [name for name in before.parameters if name in given and name not in after.parameters]
-    if gone and not after.open:
-        return f"`{op.type}` has no parameter `{gone[0]}` there"
-    missing = [name for name, each in after.parameters.items() if each.required and name not in given]
-    if missing:
-        return f"`{op.type}` needs `{missing[0]}` there"
-    least, most = after.outputs
-    if len(op.outputs) < least or (most is not None and len(op.outputs) > most):
-        return f"`{op.type}` has another number of outputs there"
-    return None
 
 
 def left_out(part: LinkedPart) -> Iterator[Diagnostic]:
