@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from importlib.util import find_spec
@@ -94,6 +95,22 @@ def _nothing_waits_for_the_disk() -> Iterator[None]:
     """Have files be written without waiting for the disk, thousands of times: no test needs them after a power cut."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _: None)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _pools_are_forked() -> Iterator[None]:
+    """Have pools of processes fork although tqdm, once coremltools has used it, has a thread: all that it does is wait.
+
+    Processes beside other threads are spawned, and import all of miltext again.
+    """
+    from miltext.batches import processes
+
+    def has_other_threads() -> bool:
+        return any(each.name not in ("MainThread", "tqdm_monitor") for each in threading.enumerate())
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(processes, "has_other_threads", has_other_threads)
         yield
 
 

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -28,7 +29,7 @@ from miltext.batches.executing import (
     own_workers,
     results,
 )
-from miltext.batches.processes import MOST_ON_WINDOWS, cores, width_of
+from miltext.batches.processes import MOST_ON_WINDOWS, cores, process_pool, width_of
 
 ITEMS = range(12)
 
@@ -75,6 +76,28 @@ def test_each_item_has_one_result(workers: Workers | None) -> None:
     assert sorted(found) == [(item, item * item) for item in ITEMS]
     assert list(in_order(reversed(found))) == [item * item for item in ITEMS]
     assert multiprocessing.active_children() == [] or workers is not None
+
+
+MARKS: list[str] = []
+"""What a process has of this one: all after a fork, nothing if it was spawned."""
+
+
+def marks() -> int:
+    return len(MARKS)
+
+
+def test_processes_are_spawned_beside_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fork would get copies of locks that the thread may hold."""
+    monkeypatch.setattr(sys.modules[__name__], "MARKS", ["here"])
+    ended = threading.Event()
+    with ThreadPoolExecutor(1) as threads, process_pool(1) as before:
+        assert before.submit(marks).result() == (multiprocessing.get_start_method() == "fork")
+        threads.submit(ended.wait)
+        try:
+            with process_pool(1) as beside:
+                assert beside.submit(marks).result() == 0
+        finally:
+            ended.set()
 
 
 def test_no_items_start_no_process() -> None:

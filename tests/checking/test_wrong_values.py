@@ -13,11 +13,10 @@ from click.testing import CliRunner
 from conftest import thinned
 
 import miltext
-from miltext.checking.drafts import draft_types
 from miltext.checking.inference import RULES
+from miltext.checking.verifier import check_text, errors_in
 from miltext.cli import command
 from miltext.diagnostics import Diagnostic, ParseError
-from miltext.parsing.recovery import recover
 from miltext.schema.operations import Signature, all_names, signature
 from miltext.schema.types import ListType, StateType, TensorType, spelled
 
@@ -119,11 +118,13 @@ def test_a_draft_with_a_wrong_value_is_refused_or_made_whole(op_type: str) -> No
     known = signature(op_type)
     assert known is not None
     for text in wrong_values(op_type, known, draft=True):
-        wrong = errors(text)
+        checked = check_text(text)
+        wrong = errors_in(checked.diagnostics)
         with pytest.raises(ParseError) as refused:
             miltext.infer_draft(text)
         assert refused.value.diagnostics == wrong
-        written = [edit.partition("(")[0] for edit in draft_types(recover(text)).edits.values()]
+        assert checked.types is not None
+        written = [edit.partition("(")[0] for edit in checked.types.edits.values()]
         assert not any("-" in edit or "((" in edit for edit in written)
         right = text
         while wrong:  # a value is told of where it is first used
@@ -133,7 +134,7 @@ def test_a_draft_with_a_wrong_value_is_refused_or_made_whole(op_type: str) -> No
 
 
 def errors(text: str) -> list[Diagnostic]:
-    return [found for found in miltext.check(text) if found.severity == "error"]
+    return errors_in(miltext.check(text))
 
 
 def without_lines_of(found: list[Diagnostic], text: str) -> str:

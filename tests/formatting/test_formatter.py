@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import pytest
-from conftest import corpus_files, dear, rules_read, wire
+from conftest import corpus_files, dear, rules_read, thinned, wire
 from hypothesis import given
 from hypothesis import strategies as st
 from support.coremltools_programs import PROGRAMS, Sample
@@ -427,9 +427,8 @@ def beside(found: list[str], gap: int, at: int, where: str) -> bool:
 @samples
 @pytest.mark.parametrize("form", FORMS)
 def test_a_comment_in_any_gap_stays_there(sample: str, form: str) -> None:
-    """Each form is in every other gap, alone; the forms of a kind of place take turns, so that no gap is left."""
-    alike = [each for each in FORMS if place(each) == place(form)]
-    for gap in range(alike.index(form) % 2, len(tokens(sample)) + 1, 2):
+    """Alone, each form is in every fourth gap; they take turns, so that no gap is left. Below, it is in all at once."""
+    for gap in thinned(range(len(tokens(sample)) + 1), FORMS.index(form), 4):
         formatted = check_gaps(sample, {gap: form})
         line = next(line for line in formatted.split("\n") if re.search(rf"/[/*] {gap}\b", line)).strip()
         if place(form) == "own" or not gap:

@@ -26,8 +26,10 @@ RUNNER = CliRunner(**_STREAMS)
 """click before 8.2 mixes the two streams unless it is told not to."""
 
 
-def miltext(*arguments: object, input: bytes | None = None, cwd: Path | None = None, **environment: str) -> Ended:
-    """Run the command in this process; what it does not catch is raised here."""
+def miltext(
+    *arguments: object, input: bytes | None = None, cwd: Path | None = None, **environment: str | None
+) -> Ended:
+    """Run the command in this process, without variables that are None; what it does not catch is raised here."""
     words = [str(each) for each in arguments]
     with _working_in(cwd):
         result = RUNNER.invoke(command, words, input=input, env=environment, prog_name="miltext")

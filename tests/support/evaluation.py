@@ -10,6 +10,8 @@ import numpy as np
 
 import miltext
 from miltext.checking.inference.program import infer_types
+from miltext.checking.verifier import check_text, errors_in
+from miltext.diagnostics import ParseError
 from miltext.evaluation.evaluator import Evaluator
 from miltext.evaluation.values import CARRIERS
 from miltext.schema.paths import Key
@@ -18,6 +20,17 @@ from miltext.schema.types import TensorType, compatible
 if TYPE_CHECKING:
     from miltext.evaluation.machine import Made
     from miltext.schema.proto import Program
+
+
+def drafted(text: str) -> Program:
+    """Return the Program of a draft, as `infer_draft` completes it, without the text in between. Raise ParseError."""
+    checked = check_text(text)
+    if errors := errors_in(checked.diagnostics):
+        raise ParseError(errors, text=text)
+    if checked.read is None:  # a whole text
+        return miltext.parse(text)
+    assert checked.read.program is not None
+    return checked.read.program
 
 
 def computed(
@@ -31,7 +44,7 @@ def computed(
     compute: str = "float32",
 ) -> dict[str, Any]:
     """Return the outputs of a program, or of a draft; each value on the way is of the type that inference says."""
-    program = miltext.parse(miltext.infer_draft(subject)) if isinstance(subject, str) else subject
+    program = drafted(subject) if isinstance(subject, str) else subject
     inferred = {_message_path(each.path): each.inferred for each in infer_types(program)}
     steps = Evaluator(program, function, weights=weights, compute=compute, check=False).steps(
         inputs, state, seed, allow_nan=True

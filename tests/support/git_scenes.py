@@ -17,6 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+from support.commands import miltext
 from support.new_findings import new_findings, original_findings
 from support.package_versions import (
     FIRST,
@@ -173,9 +174,17 @@ class Checkout:
         assert done.returncode == 0, (words, done.stdout, done.stderr)
         return done.stdout
 
-    def miltext(self, *words: str) -> None:
-        done = self.run(sys.executable, "-m", "miltext", *words)
-        assert done.returncode == 0, (words, done.stdout, done.stderr)
+    def ended(self, *words: str) -> tuple[int, str]:
+        """Run the command in this process, as if in the folder; return its status and what it says of errors."""
+        outside = os.environ.keys() - self.environment.keys()
+        environment: dict[str, Any] = {**dict.fromkeys(outside), **self.environment}
+        done = miltext(*words, cwd=self.folder, **environment)
+        return done.returncode, done.stderr.decode(errors="replace")
+
+    def miltext(self, *words: str, status: int = 0) -> str:
+        found, said = self.ended(*words)
+        assert found == status, (words, said)
+        return said
 
     def set_up(self, lfs: bool) -> None:
         """Make the repository, without the package."""
@@ -189,7 +198,8 @@ class Checkout:
             (self.folder / ".gitattributes").write_text("".join(f"{each} filter=lfs -text\n" for each in patterns))
         (self.folder / "notes").write_text("none\n")
         self.commit()
-        self.miltext("git", "setup")
+        done = self.run(sys.executable, "-m", "miltext", "git", "setup")  # git is to start what starts this
+        assert done.returncode == 0, done.stderr
 
     def commit(self) -> None:
         self.git("add", "-A", ".")
@@ -234,9 +244,7 @@ class Checkout:
         self.text.write_text(re.sub(pattern, taken, self.text.read_text(), flags=re.DOTALL))
 
     def resolve(self, *words: str, status: int = 0) -> str:
-        done = self.run(sys.executable, "-m", "miltext", "merge", "--resolve", *words)
-        assert done.returncode == status, done.stderr
-        return done.stderr
+        return self.miltext("merge", "--resolve", *words, status=status)
 
 
 def held(scene: Scene, folder: Path, template: Path) -> str:
@@ -339,10 +347,10 @@ def _edited(checkout: Checkout, random: Random) -> None:
 
     pattern = r"<{7}[^\n]*\n(.*?)={7}\n(.*?)>{7}[^\n]*\n"
     path.write_text(re.sub(pattern, chosen, text, flags=re.DOTALL))
-    done = checkout.run(sys.executable, "-m", "miltext", "merge", "--resolve", str(path), PACKAGE)
-    if done.returncode:  # a name that only the other side's statement makes, say
-        assert done.returncode == 1, done.stderr
-        assert "error[" in done.stderr or "neither" in done.stderr, done.stderr
+    status, said = checkout.ended("merge", "--resolve", str(path), PACKAGE)
+    if status:  # a name that only the other side's statement makes, say
+        assert status == 1, said
+        assert "error[" in said or "neither" in said, said
         return
     assert checkout.unmerged == ""
     assert not path.exists()

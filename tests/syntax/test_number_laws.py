@@ -92,6 +92,20 @@ def lark(text: str) -> Any:
     return LARK.parse(text)
 
 
+@lru_cache(maxsize=4)
+def parsed(text: str) -> bytes | str:
+    """The Program of a text in bytes, or the code for which it is refused: all readers of it are asked about one."""
+    try:
+        return wire(parse(text))
+    except ParseError as refused:
+        return refused.diagnostics[0].code
+
+
+def program(text: str) -> bytes | None:
+    found = parsed(text)
+    return found if isinstance(found, bytes) else None
+
+
 @lru_cache(maxsize=1)
 def fine_tree(text: str) -> Any:
     """What stock Lark reads without coarse tokens, which is asked for twice."""
@@ -118,7 +132,7 @@ def checked(text: str) -> Any:
     return None if any(code[:5] in ("MIL00", "MIL01", "MIL02", "MIL10", "MIL11") for code in codes) else codes
 
 
-PROGRAMS: list[Callable[[str], Any]] = [parse, attempt, parse_with_source, checked, lark, lowered]
+PROGRAMS: list[Callable[[str], Any]] = [program, attempt, parse_with_source, checked, lark, lowered]
 """Those who read a Program. What they take the others take."""
 
 TEXTS: list[Callable[[str], Any]] = [parse_tree, format_text, verified_format, grammar]
@@ -130,7 +144,7 @@ DIALECT, DRAFT = "MIL101", "MIL112"
 
 def answers(text: str) -> tuple[bool, bool]:
     """The answers of all readers: of those who read a Program, and of those who read phrases."""
-    code = refusal(text)
+    code = parsed(text)
     programs = {answer(read, text) for read in PROGRAMS if code != DRAFT or read is not checked}
     texts = {read.__name__: answer(read, text) for read in TEXTS}
     assert len(programs) == 1, text
@@ -144,14 +158,6 @@ def answers(text: str) -> tuple[bool, bool]:
     return whole
 
 
-def refusal(text: str) -> str:
-    try:
-        parse(text)
-    except ParseError as refused:
-        return refused.diagnostics[0].code
-    return ""
-
-
 def agree(text: str, seed: int = 0) -> tuple[bool, bool]:
     """All readers agree on a text, and on that text with comments inside; the Program stays what it is."""
     found, rng = answers(text), random.Random(seed)
@@ -162,8 +168,7 @@ def agree(text: str, seed: int = 0) -> tuple[bool, bool]:
     for chosen in ([*gaps], rng.sample(gaps, 2)):
         with_comments = commented(text, dict.fromkeys(chosen, rng.choice([" /* %d */ ", " // %d\n", "\r// %d\r"])))
         assert answers(with_comments) == found, with_comments
-        assert not found[0] or wire(parse(with_comments)) == wire(parse(text))
-        assert not found[0] or wire(parse(format_text(with_comments))) == wire(parse(text))
+        assert not found[0] or parsed(with_comments) == parsed(text) == parsed(format_text(with_comments))
     return found
 
 

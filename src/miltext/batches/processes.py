@@ -52,6 +52,11 @@ def width_of(jobs: int, items: int) -> int:
     return max(1, min(jobs or cores(), items, most))
 
 
+def has_other_threads() -> bool:
+    """Return whether there are other threads: the processes of a fork get copies of locks that these may hold."""
+    return threading.active_count() > 1
+
+
 @contextmanager
 def process_pool(width: int) -> Iterator[Executor]:
     """Yield an executor of processes. An exception ends them, also in the middle of their work, and kills those that do
@@ -60,8 +65,7 @@ def process_pool(width: int) -> Iterator[Executor]:
     Each process waits for the other end of a pipe to be closed, which also happens if this process is killed.
     """
     lifeline, held = Pipe(duplex=False)
-    # The processes of a fork get copies of locks that other threads may hold.
-    context = get_context("spawn" if threading.active_count() > 1 else None)
+    context = get_context("spawn" if has_other_threads() else None)
     executor = ProcessPoolExecutor(width, context, initializer=_begin, initargs=(lifeline, held))
     killing = threading.Timer(_PATIENCE, _kill, [executor._processes])  # nothing public names them
     killing.daemon = True

@@ -8,6 +8,7 @@ of that name, as Lark's parser does with a transformer. Tokens are plain strings
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from miltext.diagnostics import Span
@@ -90,31 +91,19 @@ class Parser:
     """
 
     def __init__(self, callbacks: object, coarse: frozenset[str] = COARSE) -> None:
-        grammar = load_grammar()
+        grammar, plans = load_grammar(), _plans()
         self._lexer = lexer(coarse)
         self._terminals = {terminal.name for terminal in grammar.terminals}
-        reductions = [_reduction(rule, callbacks) for rule in grammar.rules]
+        reductions = [_reduction(rule, plan, callbacks) for rule, plan in zip(grammar.rules, plans, strict=True)]
         self._rows: list[Row] = [{} for _ in grammar.states]
         for row, state in zip(self._rows, grammar.states, strict=True):
             for symbol, target in state.items():
                 row[symbol] = self._rows[target] if target >= 0 else reductions[-1 - target]
-        self._fold(grammar.states, reductions)
+        for number, symbol, rule, after in _folds():
+            self._rows[number][symbol] = [reductions[rule][1], None if after is None else self._rows[after]]
         self._starts = {rule: self._rows[state] for rule, state in grammar.starts.items()}
         self._ends = {id(self._rows[state]) for state in grammar.ends}
         self._number = {id(row): number for number, row in enumerate(self._rows)}
-
-    def _fold(self, states: list[dict[str, int]], reductions: list[Reduction]) -> None:
-        """Combine the actions for tokens that form a phrase regardless of the next token: read it and finish the
-        phrase.
-        """
-        for row, state in zip(self._rows, states, strict=True):
-            for symbol, target in state.items():
-                follows = set(states[target].values()) if target >= 0 and symbol in self._terminals else ()
-                if len(follows) == 1 and (number := -1 - next(iter(follows))) >= 0:
-                    size, callback, plan, origin = reductions[number]
-                    if size == 1 and callback is not None and plan is None:
-                        after = state[origin]
-                        row[symbol] = [callback, None if _grows(states[after], reductions) else self._rows[after]]
 
     def stack(self, rule: str = "program") -> Stack:
         """Return the stack at the beginning of a phrase of a rule."""
@@ -272,9 +261,18 @@ def _children(plan: Plan, values: list[Parsed]) -> list[Parsed]:
     return children
 
 
-def _reduction(rule: GrammarRule, callbacks: object) -> Reduction:
-    callback = None if rule.origin.startswith("_") else getattr(callbacks, rule.callback)
-    return len(rule.plan), callback, _plan(rule), rule.origin
+def _reduction(rule: GrammarRule, plan: Plan | None, callbacks: object) -> Reduction:
+    return len(rule.plan), getattr(callbacks, rule.callback) if _has_callback(rule) else None, plan, rule.origin
+
+
+def _has_callback(rule: GrammarRule) -> bool:
+    return not rule.origin.startswith("_")
+
+
+@cache
+def _plans() -> list[Plan | None]:
+    """Return the plans of all rules, shared in the process: a parser is made for each text with weights."""
+    return [_plan(rule) for rule in load_grammar().rules]
 
 
 def _plan(rule: GrammarRule) -> Plan | None:
@@ -287,10 +285,28 @@ def _plan(rule: GrammarRule) -> Plan | None:
     return None if steps == list(range(len(steps))) else steps
 
 
-def _grows(state: dict[str, int], reductions: list[Reduction]) -> bool:
+@cache
+def _folds() -> list[tuple[int, str, int, int | None]]:
+    """Return the tokens that form a phrase regardless of the next token: read it and finish the phrase.
+
+    Each is a state, the terminal, the rule of the phrase, and the state after it; None if a repetition grows by it.
+    """
+    grammar, plans, found = load_grammar(), _plans(), []
+    terminals = {terminal.name for terminal in grammar.terminals}
+    for number, state in enumerate(grammar.states):
+        for symbol, target in state.items():
+            follows = set(grammar.states[target].values()) if target >= 0 and symbol in terminals else ()
+            if len(follows) == 1 and (rule := -1 - next(iter(follows))) >= 0:
+                one = grammar.rules[rule]
+                if len(one.plan) == 1 and _has_callback(one) and plans[rule] is None:
+                    after = state[one.origin]
+                    found.append((number, symbol, rule, None if _grows(grammar.states[after]) else after))
+    return found
+
+
+def _grows(state: dict[str, int]) -> bool:
     """Return whether a phrase that ends in this state only makes a repetition grow, regardless of the next token."""
     after = set(state.values())
     if len(after) != 1 or (rule := -1 - after.pop()) < 0:
         return False
-    _, _, plan, origin = reductions[rule]
-    return bool(plan == [~0, 1] and origin.startswith("_"))
+    return _plans()[rule] == [~0, 1] and not _has_callback(load_grammar().rules[rule])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable, Collection
+from functools import lru_cache
 from pathlib import Path
 
 from miltext import Diagnostic, MiltextError, ParseError, build, check, format_text, open_model, parse, to_text
@@ -16,6 +17,16 @@ from miltext.drafting.draft import infer_draft
 from miltext.drafting.judging import UNKNOWN
 from miltext.parsing.parser import attempt
 from miltext.schema.proto import Program
+
+
+@lru_cache(maxsize=32)
+def _remembered(text: str) -> tuple[Diagnostic, ...]:
+    return (*check(text),)
+
+
+def found_in(text: str) -> list[Diagnostic]:
+    """Return what `check` finds in a text: several laws ask it of one text, and of the same texts on the way."""
+    return [*_remembered(text)]
 
 
 def check_places(text: str, found: list[Diagnostic]) -> None:
@@ -31,7 +42,7 @@ def check_first_report(text: str) -> None:
     try:
         parse(text)
     except ParseError as caught:
-        agree_on_first(text, caught.diagnostics, check(text))
+        agree_on_first(text, caught.diagnostics, found_in(text))
 
 
 def agree_on_first(text: str, parsed: list[Diagnostic], found: list[Diagnostic]) -> None:
@@ -81,7 +92,7 @@ def check_text_and_program(text: str) -> None:
     program = attempt(text)
     if program is None or "mil:" in text:
         return
-    found = check(text)
+    found = found_in(text)
     if not any(each.code in OF_TEXTS for each in found):
         assert _said(found) == _said(check(program))
 
@@ -105,13 +116,13 @@ def unsafe(found: Diagnostic) -> bool:
 
 def check_mending(text: str, chosen: Callable[[Diagnostic], bool]) -> None:
     """No text is made worse by mending, and nothing is left to mend."""
-    mended = mend(text, check, chosen)
-    before, after = check(text), check(mended.text)
+    mended = mend(text, found_in, chosen)
+    before, after = found_in(text), found_in(mended.text)
     assert mended.diagnostics == after
     assert unread_lines(mended.text, after) <= unread_lines(text, before)
     if not any(keeps_from_reading(each) for each in before if chosen(each)):
         assert sum(each.severity == "error" for each in after) <= sum(each.severity == "error" for each in before)
-    assert mend(mended.text, check, chosen).applied == 0
+    assert mend(mended.text, found_in, chosen).applied == 0
 
 
 def first_error(found: list[Diagnostic]) -> tuple[str, Span | None] | None:
@@ -130,11 +141,11 @@ def refusal(read: Callable[[str], object], text: str) -> tuple[str, Span | None]
 
 def check_never_raises(text: str) -> None:
     """Whatever a text has in it, each verb takes it or says what is wrong, and a check and `infer` say the same."""
-    found = check(text)
+    found = found_in(text)
     check_places(text, found)
     check_first_report(text)
     refusal(format_text, text)
-    mend(text, check, unsafe)
+    mend(text, found_in, unsafe)
     assert refusal(infer_draft, text) == first_error(found)
 
 
