@@ -21,11 +21,13 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from miltext.diffing.partners import partners_of
 from miltext.diffing.structure import Consequence
 from miltext.ir.flow import carried_into
+from miltext.ir.needs import behind
 from miltext.ir.parts import Op, Value
 from miltext.pairing.keyed import label
 from miltext.schema.types import TensorType
@@ -143,15 +145,8 @@ class Consequences:
 
     def _sources(self, value: Value, is_alone: Callable[[Op], bool]) -> set[Value]:
         """Return a value, and the nearest MOST values behind operations of one program alone, without constants."""
-        found: set[Value] = set()
-        todo = [value]
-        while todo:
-            value = todo.pop()
-            maker = value.maker
-            if len(found) < MOST and value not in found and not (maker and maker.is_constant):
-                found.add(value)
-                todo += maker.used() if maker and is_alone(maker) else ()
-        return found
+        sources = behind([value], lambda each: each.maker is not None and is_alone(each.maker))
+        return {*islice((each for each in sources if not each.is_constant), MOST)}
 
     def _is_added(self, op: Op) -> bool:
         return op not in self.partners.ops

@@ -25,6 +25,7 @@ from miltext.diffing.edits import (
     TypeEdit,
 )
 from miltext.diffing.structure import EDITS, AddedOperation, ChangedOperation, RemovedOperation
+from miltext.ir.needs import behind
 from miltext.ir.parts import Op, Value
 from miltext.syntax.names import name_text
 
@@ -143,13 +144,7 @@ class ExactData:
 
     def _note_sources(self, edits: Edits, op: Op) -> None:
         """Note that an entry shows all constants of a compressed one."""
-        todo, seen = [op], {op}
-        while todo:
-            operands = todo.pop().operands
-            self._note(edits, operands)
-            makers = {value.maker for value in operands if value.maker is not None} - seen
-            seen |= makers
-            todo += makers
+        self._note(edits, [*behind(op.operands)])
 
     def _note(self, edits: Edits, operands: Sequence[Operand]) -> None:
         """Note that an entry shows the constants among operands."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -11,6 +11,7 @@ from miltext.evaluation.declared import FAILURES, outputs_of
 from miltext.evaluation.rules import OpsetText, Rule
 from miltext.evaluation.values import CARRIERS, WITHOUT_NUMPY, widened
 from miltext.ir.liveness import last_places
+from miltext.ir.needs import behind
 from miltext.ir.parts import Value
 from miltext.schema.operations import signature
 from miltext.schema.types import TensorType
@@ -266,24 +267,17 @@ def _order(block: Block) -> list[Op]:
     waiting: dict[Op, int] = {}
     order: list[Op] = []
 
-    def take(makers: Iterable[Op | None]) -> None:
-        needed: set[Op] = set()
-        while found := {op for op in makers if op in waiting} - needed:
-            needed |= found
-            makers = {value.maker for op in found for value in op.operands}
-        for op in sorted(needed, key=waiting.__getitem__):
-            del waiting[op]
-            order.append(op)
-
     for place, op in enumerate(block):
         if is_compressed(op.type) and op.outputs:
             waiting[op] = place
-        else:
-            if waiting:
-                take(value.maker for value in op.used())
-            order.append(op)
-    take([*waiting])
-    return order
+            continue
+        values = behind(op.used(), lambda value: value.maker in waiting) if waiting else ()
+        needed = {value.maker for value in values if value.maker in waiting}
+        order += sorted(needed, key=waiting.__getitem__)
+        for each in needed:
+            del waiting[each]
+        order.append(op)
+    return [*order, *waiting]
 
 
 # ---- the forms in which arguments come

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import Note, codes
 from miltext.extraction.wanted import SHOWN, listed, top_values
 from miltext.files.refusals import refusal
+from miltext.ir.needs import behind
 from miltext.printing.printer import type_text
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.features import ELEMENTS
@@ -50,6 +51,10 @@ def _is_scalar(value_type: ValueType) -> bool:
 
 def _is_givable(value: Value) -> bool:
     return value.message is not None and can_give(value.message.type)
+
+
+def _is_takeable(value: Value) -> bool:
+    return value.message is not None and can_take(value.message.type)
 
 
 def _named(value_type: ValueType) -> str:
@@ -103,16 +108,9 @@ class Border:
 
     def _before(self, value: Value) -> Iterator[Value]:
         """Yield the nearest values before a value that can be inputs, without constants."""
-        todo, seen = [value], {value}
-        while todo:
-            maker = todo.pop(0).maker
-            for each in maker.used() if maker is not None else ():
-                if each not in seen and each.message is not None:
-                    seen.add(each)
-                    if not can_take(each.message.type):
-                        todo.append(each)
-                    elif each.maker is None or each.maker.type != "const":
-                        yield each
+        for each in behind([value], lambda each: each is value or not _is_takeable(each)):
+            if each is not value and _is_takeable(each) and (each.maker is None or each.maker.type != "const"):
+                yield each
 
     def _givable(self, name: str) -> Iterator[Note]:
         """Yield a note with the nearest values after a value that can be outputs."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.ir.needs import behind
 from miltext.schema.operations import signature
 
 if TYPE_CHECKING:
@@ -52,19 +53,18 @@ def _parameters(op: Op, varying: Mapping[Value, Value], opset: str) -> Iterator[
 def compile_time_values(ops: Iterable[Op], opset: str) -> set[Value]:
     """Return the values among operations that constant parameters depend on, constants aside: none may be an input."""
     types: dict[str, list[str]] = {}
-    todo: list[Value] = []
+    fixed: list[Value] = []
     for op in ops:
         for each in (op, *op.walk()):
             if each.type not in types:
                 types[each.type] = constant_parameters(each.type, opset)
-            todo += [value for parameter in types[each.type] for value in each.values(parameter)]
-    found: set[Value] = set()
-    while todo:
-        value = todo.pop()
-        if value not in found and value.maker is not None and not value.is_constant:
-            found.add(value)
-            todo += value.maker.used()
-    return found
+            fixed += [value for parameter in types[each.type] for value in each.values(parameter)]
+    return {value for value in behind(fixed, _varies) if _varies(value)}
+
+
+def _varies(value: Value) -> bool:
+    """Return whether an operation makes a value, and no constant."""
+    return value.maker is not None and not value.is_constant
 
 
 def constant_parameters(op_type: str, opset: str) -> list[str]:

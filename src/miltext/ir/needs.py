@@ -1,9 +1,9 @@
-"""Needed operations of a block: the makers of an operation's arguments, and the writers of its states."""
+"""Values behind others, and the needed operations of a block: makers of arguments, and writers of states."""
 
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -76,6 +76,21 @@ class Needs:
                 found.add(place)
                 todo += [(value, place) for value in self.uses[place]]
         return Needed([self.ops[place] for place in sorted(found)], list(outside))
+
+
+def behind(values: Iterable[Value], passes: Callable[[Value], bool] = lambda _: True) -> Iterator[Value]:
+    """Yield values, and those that their makers use, and so on, each once and the nearest first.
+
+    What is behind a value that does not pass is not looked at.
+    """
+    found = dict.fromkeys(values)
+    todo = [*found]
+    for value in todo:  # it grows
+        yield value
+        if value.maker is not None and passes(value):
+            new = [each for each in value.maker.used() if each not in found]
+            found.update(dict.fromkeys(new))
+            todo += new
 
 
 def written(op: Op) -> Iterator[Value]:

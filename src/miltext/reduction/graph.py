@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.extraction.compile_time import constant_parameters
 from miltext.ir import graph as ir
+from miltext.ir.needs import behind
 from miltext.schema.walk import blocks_of, is_constant, operations
 
 if TYPE_CHECKING:
     from miltext.ir.functions import Function
-    from miltext.ir.parts import Op
+    from miltext.ir.parts import Op, Value
     from miltext.schema.proto import Program, ValueType
 
 NO_OPERATION = -1
@@ -103,43 +104,34 @@ class _UnitReading:
         self._ops = [*block]
         names = [[value.name for value in op.outputs] for op in self._ops]
         self.scope = UnitScope(function.name, opset, names, [output.name for output in block.outputs])
-        self._constants: dict[str, int] = {}
+        self._places = {op: place for place, op in enumerate(self._ops)}
         for value in (*function.inputs, *block.inputs, *block.made()):
             if value.message is not None:
                 self.scope.types[value.name] = value.message.type
         for place, op in enumerate(self._ops):
-            if op.is_constant:
-                self._constants.update({value.name: place for value in op.outputs})
-            else:
+            if not op.is_constant:
                 self._add(place, op)
-        for name in self.scope.outputs:
-            if name not in self.scope.makers:
-                self._add(NO_OPERATION, None, name)
+        for value in block.outputs:
+            if value.name not in self.scope.makers:
+                self._add(NO_OPERATION, None, value)
         if not self.scope.units:
             self._add(NO_OPERATION, None)
         self.scope.gives.update(self.scope.outputs)
         used = self.scope.gives.union(*(unit.uses for unit in self.scope.units))
         self.scope.idle.update(self.scope.makers.keys() - used)
 
-    def _add(self, place: int, op: Op | None, *given: str) -> None:
+    def _add(self, place: int, op: Op | None, *given: Value) -> None:
         """Add a unit: for an operation, or for an output that the block does not make."""
-        names = {*given} if op is None else {value.name for value in op.used()}
-        fixed = set() if op is None else {*fixed_names(op, self.scope.opset)}
-        constants: set[int] = set()
-        todo = [*names]
-        while todo:
-            at = self._constants.get(todo.pop())
-            if at is None or at in constants:
-                continue
-            constants.add(at)
-            inside = {value.name for value in self._ops[at].used()}
-            todo += inside - names
-            names |= inside
-            fixed |= inside
+        used = [*behind(given if op is None else op.used(), lambda value: value.is_constant)]
+        constants = {value.maker for value in used if value.maker is not None and value.is_constant}
+        fixed = {value.name for constant in constants for value in constant.used()}
+        if op is not None:
+            fixed.update(fixed_names(op, self.scope.opset))
         makes = () if op is None else tuple(value.name for value in op.outputs)
         self.scope.makers.update(dict.fromkeys(makes, len(self.scope.units)))
-        uses = names.difference(self._constants)
-        self.scope.units.append(Unit(place, makes, frozenset(uses), frozenset(fixed & uses), frozenset(constants)))
+        uses = frozenset(value.name for value in used if not value.is_constant)
+        places = frozenset(self._places[constant] for constant in constants)
+        self.scope.units.append(Unit(place, makes, uses, uses & fixed, places))
 
 
 def fixed_names(op: Op, opset: str) -> Iterator[str]:

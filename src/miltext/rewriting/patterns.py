@@ -9,6 +9,7 @@ from miltext.checking.literal_types import Misfit, usual_type
 from miltext.diagnostics import ParseError
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.diagnostics.wording import listed
+from miltext.ir.needs import behind
 from miltext.ir.parts import Op, Value
 from miltext.parsing.elaboration import UNNAMED
 from miltext.parsing.parser import parse_value
@@ -97,11 +98,7 @@ class RulePattern:
         root = self.outputs[0].maker
         if root is None or len(makers) > 1:
             raise WrongRule(f"the outputs of {named(self.name)} must all be of its last operation", self.path)
-        reached, todo = {root}, [root]
-        while todo:
-            above = {value.maker for value in todo.pop().operands if value.maker is not None}
-            todo += above - reached
-            reached |= above
+        reached = {value.maker for value in behind(self.outputs)}
         for op in self.ops:
             if op not in reached:
                 message = f"nothing that {named(self.name)} returns needs this operation: remove it, or use its value"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.ir.needs import behind
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -118,14 +120,9 @@ def needed(needs: Needs, block: Block) -> list[Op]:
 
 def constants_of(ops: Iterable[Op], values: Iterable[Value] = ()) -> list[Op]:
     """Return the constants that operations use, and the constants among values, with the constants that these use."""
-    found: dict[Op, None] = {}
-    todo = [*values, *(value for op in ops for value in op.used())]
-    while todo:
-        maker = todo.pop().maker
-        if maker is not None and maker.is_constant and maker not in found:
-            found[maker] = None
-            todo += maker.used()
-    return [*found]
+    used = (*values, *(value for op in ops for value in op.used()))
+    found = behind(used, lambda value: value.is_constant)
+    return [*dict.fromkeys(value.maker for value in found if value.maker is not None and value.is_constant)]
 
 
 def unused_constants(function: Function, needs: Needs) -> list[Op]:

@@ -7,14 +7,11 @@ coremltools 9.0's for the same values, byte for byte.
 
 from __future__ import annotations
 
-import mmap
 import os
-import stat
 import struct
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from io import FileIO
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,11 +23,11 @@ from miltext.files.staging import Staging
 from miltext.files.writing import Progress, copy_pieces, copy_range
 from miltext.schema.dtypes import BY_BLOB, DType, packed_size
 from miltext.schema.tensors import CHUNK, Tensor, views_of
+from miltext.weight_files.opening import map_file, open_regular
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from miltext.diagnostics import ModelError
 
 ALIGNMENT = 64
 """Header, metadata and data start at multiples of this many bytes, which is also the length of the header and of a
@@ -251,7 +248,7 @@ class RecordFile:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self._file = _open_regular(self.path)
+        self._file = open_regular(self.path)
         try:
             self.size = os.fstat(self._file.fileno()).st_size
             if hasattr(os, "posix_fadvise"):  # the data after a record are not needed
@@ -480,36 +477,3 @@ def _whole(dtype: DType, size: int, padding: int) -> bool:
     """Return whether `size` bytes without `padding` bits are a whole number of elements."""
     bits = size * 8 - padding
     return 0 <= padding < 8 and bits >= 0 and bits % dtype.bits == 0
-
-
-def map_file(path: Path) -> mmap.mmap:
-    """Return the whole of a regular file, mapped for reading; refuse links and devices, and do not wait for a FIFO."""
-    try:
-        with _open_regular(path) as file:
-            return mmap.mmap(file.fileno(), os.fstat(file.fileno()).st_size, access=mmap.ACCESS_READ)
-    except OSError as failure:
-        raise _unopened(path, failure) from failure
-
-
-def _open_regular(path: Path) -> FileIO:
-    """Open a regular, nonempty file, as `map_file` does."""
-    try:
-        file = open(path, "rb", buffering=0, opener=_open_itself)  # noqa: SIM115 - the caller closes it
-        status = os.fstat(file.fileno())
-    except OSError as failure:
-        raise _unopened(path, failure) from failure
-    if stat.S_ISREG(status.st_mode) and status.st_size:
-        return file
-    file.close()
-    if stat.S_ISREG(status.st_mode):
-        raise refusal(codes.NOT_A_WEIGHT_FILE, "the weight file is empty", path)
-    raise refusal(codes.MISSING_WEIGHT_FILE, "the weight file is not a regular file", path)
-
-
-def _unopened(path: Path, failure: OSError) -> ModelError:
-    why = "it is a link" if path.is_symlink() else failure.strerror or str(failure)
-    return refusal(codes.MISSING_WEIGHT_FILE, f"the weight file cannot be opened: {why}", path)
-
-
-def _open_itself(name: str, flags: int) -> int:
-    return os.open(name, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
