@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
 import random
@@ -29,11 +30,17 @@ from miltext.weight_files.blob_storage import BlobWriter
 # ---- nothing is replaced that comes late
 
 
-@pytest.fixture(params=["system", "reserved"])
+@pytest.fixture(params=["second name", "system", "reserved"])
 def ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Moves by the system's own call, and without it."""
+    """Moves of files by a second name; on a file system without, by the system's own call; and without either."""
+    if request.param != "second name":
+        monkeypatch.setattr(os, "link", without_names)
     if request.param == "reserved":
         monkeypatch.setattr(staging, "_call", lambda *_: False)
+
+
+def without_names(*_: Path) -> None:
+    raise PermissionError(errno.EPERM, "the file system has no second names")
 
 
 def a_file(path: Path, content: str) -> None:

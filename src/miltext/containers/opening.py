@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.containers.spec import SpecModel, open_package
 from miltext.diagnostics import codes
 from miltext.diagnostics.arguments import checked
 from miltext.files.contents import kind_of_data, parse_spec, read_file
@@ -99,6 +98,8 @@ def open_model(path: str | os.PathLike[str]) -> Model:
 
 def _open_folder(folder: Path, name: str) -> Model:
     if _is_package(folder):
+        from miltext.containers.spec import open_package
+
         return open_package(folder, name)
     if is_bundle(folder):
         from miltext.containers.bundle import open_bundle
@@ -124,6 +125,8 @@ def is_bundle(folder: Path) -> bool:
 def _from_bytes(data: bytes, kind: str, name: str, path: Path | None) -> Model:
     refuse_foreign(data, name)
     if kind == "mlmodel":
+        from miltext.containers.spec import SpecModel
+
         return SpecModel(kind, name, path, path.parent if path else None, parse_spec(data, name))
     from miltext.containers.programs import BareProgram, TextModel
 

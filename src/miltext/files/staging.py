@@ -196,7 +196,9 @@ def _remove_left(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    with suppress(OSError):  # it is empty, unless a write has failed or something was replaced
+    with suppress(OSError):  # it contains at most replaced files, unless a write has failed or a folder was replaced
+        for name in os.listdir(folder):
+            os.unlink(folder / name)
         os.rmdir(folder)
         return
     import shutil
@@ -214,7 +216,7 @@ def move_new(made: Path, target: Path) -> None:
     """Move a file or folder to a free place. Raise FileExistsError for an occupied one, at any time."""
     if os.name == "nt":  # a rename never replaces there
         os.rename(made, target)
-    elif not _call(made, target, _NEW):
+    elif not (_link(made, target) or _call(made, target, _NEW)):
         _move_to_reserved(made, target)
 
 
@@ -227,10 +229,11 @@ def displace(made: Path, target: Path) -> None:
         raise FileExistsError(errno.EEXIST, "something of another kind is there, and is not replaced", str(target))
     if made.is_file():
         os.chmod(made, stat.S_IMODE(target.stat().st_mode))
-    if _call(made, target, _SWAP):
-        return
     aside = made.with_name(os.urandom(8).hex())
-    _keep(target, aside)
+    if not _keep(target, aside):
+        if _call(made, target, _SWAP):
+            return
+        os.rename(target, aside)
     try:
         os.replace(made, target)
     except BaseException:
@@ -239,13 +242,32 @@ def displace(made: Path, target: Path) -> None:
     os.replace(aside, made)
 
 
-def _keep(target: Path, aside: Path) -> None:
-    """Keep the target: a file by a second name, so that it always exists; a folder is moved."""
-    if target.is_file():
-        with suppress(OSError):
-            os.link(target, aside)
-            return
-    os.rename(target, aside)
+def _link(made: Path, target: Path) -> bool:
+    """Move a file by a second name, and return whether the file system has such names. Raise FileExistsError.
+
+    For a file this is as safe as the system's own call, and does without ctypes, whose import takes long.
+    """
+    if not made.is_file():
+        return False
+    try:
+        os.link(made, target)
+    except FileExistsError:
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
+    except OSError:
+        return False
+    os.unlink(made)
+    return True
+
+
+def _keep(target: Path, aside: Path) -> bool:
+    """Keep a file by a second name, so that it always exists, and return whether it has one."""
+    if not target.is_file():
+        return False
+    try:
+        os.link(target, aside)
+    except OSError:
+        return False
+    return True
 
 
 def _move_to_reserved(made: Path, target: Path) -> None:

@@ -15,10 +15,10 @@ from miltext.syntax.lexer import FINE, STATEMENTS
 from miltext.syntax.parser import Parser, SyntaxFailure
 from miltext.syntax.programs import require_program
 from miltext.syntax.recursion import with_room
-from miltext.syntax.tree import Tree, tree_of
 
 if TYPE_CHECKING:
     from miltext.schema.proto import Message
+    from miltext.syntax.tree import Tree
 
     M = TypeVar("M", bound=Message)
 
@@ -145,6 +145,8 @@ def parse_tree(text: str, path: str | None = None, *, whole: bool = False) -> Tr
     With `whole`, read each plain operation as one token, whose phrases are read on demand, and do not parse lists. This
     is much faster for users of few phrases.
     """
+    from miltext.syntax.tree import Tree, tree_of
+
     require_text(text)
     comments: list[Span] = []
     failure = None

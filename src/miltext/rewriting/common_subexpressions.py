@@ -33,13 +33,13 @@ WORTH = 100
 
 def _sites(function: Function, contents: ConstantContents) -> Iterator[RuleSite]:
     """Yield the operations equal to an earlier one, in the order of the text."""
-    keys = Keys(function.walk(), contents)
+    keys = OpKeys(function.walk(), contents)
     for block in function.blocks.values():
         yield from merging(block, function, keys, _is_worth, {})
 
 
 def merging(
-    block: Block, function: Function, keys: Keys, is_wanted: Callable[[Op], bool], outer: dict[Hashable, Op]
+    block: Block, function: Function, keys: OpKeys, is_wanted: Callable[[Op], bool], outer: dict[Hashable, Op]
 ) -> Iterator[RuleSite]:
     """Yield the wanted operations of a block equal to an earlier one; `outer` are visible in it, by key."""
     known = dict(outer)
@@ -89,7 +89,7 @@ def _merge(op: Op, first: Op, function: Function) -> None:
         rename(value, name)
 
 
-class Keys:
+class OpKeys:
     """Keys of operations: equal keys mean equal results."""
 
     def __init__(self, ops: Iterable[Op], contents: ConstantContents) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from miltext.rewriting.common_subexpressions import Keys, is_stored, merging
+from miltext.rewriting.common_subexpressions import OpKeys, is_stored, merging
 from miltext.rewriting.passes import GraphPass, RuleSite
 from miltext.rewriting.weighing import contents_of
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def _sites(graph: Graph, contents: ConstantContents) -> Iterator[RuleSite]:
     """Yield the constants equal to an earlier visible one, and then those with a record of their own."""
-    keys = Keys(graph.walk(), contents)
+    keys = OpKeys(graph.walk(), contents)
     for function in graph.functions.values():
         for block in function.blocks.values():
             yield from merging(block, function, keys, _is_constant, {})
@@ -31,7 +31,7 @@ def _is_constant(op: Op) -> bool:
     return op.is_constant and bool(op.outputs)
 
 
-def _records(graph: Graph, keys: Keys) -> Iterator[RuleSite]:
+def _records(graph: Graph, keys: OpKeys) -> Iterator[RuleSite]:
     """Yield the constants whose record in a weight file equals the record of an earlier constant."""
     first: dict[Hashable, tuple[Op, proto.Value]] = {}
     for op in graph.walk():
