@@ -201,6 +201,21 @@ def test_an_original_keeps_its_description(folder: Path) -> None:
     assert np.array_equal(miltext.run(folder / "New.mlpackage", {"x": X})["y"], expected)
 
 
+def test_an_original_gets_the_weights_of_imports_into_its_own_file(folder: Path) -> None:
+    other = ENCODER.replace("1.0, 2", "9.0, 9")
+    miltext.build(text(other), folder / "Old.mlpackage", externalize=4)
+    old = folder / "old.mil"
+    old.write_text(miltext.to_text(folder / "Old.mlpackage").replace("tanh(x = h)", '$import("enc.mlpackage")(x = h)'))
+    for name in ("New.mlpackage", "New.mlmodelc"):
+        miltext.build(old, folder / name, original=folder / "Old.mlpackage")
+        assert [each for each in miltext.check(folder / name) if each.severity == "error"] == []
+        assert len(records(folder / name)) == 2
+        assert [path.name for path in (folder / name).rglob("*.bin") if path.name != "coremldata.bin"] == ["weight.bin"]
+    first = miltext.run(folder / "Old.mlpackage", {"x": X}, values="h")["h"]
+    expected = miltext.run(folder / "enc.mlpackage", {"x": first})["y"]
+    assert np.array_equal(miltext.run(folder / "New.mlpackage", {"x": X})["y"], expected)
+
+
 def test_other_verbs_see_the_whole(folder: Path) -> None:
     path = written(folder, 'z = $import("enc.mlpackage")(x); y = relu(z);')
     out = built(folder, 'z = $import("enc.mlpackage")(x); y = relu(z);')
@@ -292,6 +307,25 @@ def test_a_wrong_import_is_one_error_at_its_place(name: str, folder: Path) -> No
 def test_an_older_opset_names_the_need(folder: Path) -> None:
     [error] = found(folder, 'y = $import("enc.mlpackage")(x);', opset="ios16")
     assert "it is for ios18, and this function for ios16: write `<ios18>`" in error
+
+
+def test_a_name_that_nothing_defines_stays_undefined(folder: Path) -> None:
+    """The text defines `z`, which the operations of the import would find by chance."""
+    program = miltext.parse(miltext.infer_draft(text("y = relu(x);")))
+    operation = program.functions["main"].block_specializations["CoreML8"].operations[0]
+    operation.inputs["x"].arguments[0].name = "z"
+    (folder / "loose.pb").write_bytes(program.SerializeToString())
+    path = written(folder, 'z = tanh(x); y = $import("loose.pb")(x); w = add(y, z);', outputs="w")
+    with pytest.raises(MiltextError, match="uses `z`, which nothing defines"):
+        miltext.build(path, folder / "No.mlpackage")
+
+
+def test_sizes_that_a_model_cannot_have_are_an_error_at_the_import(folder: Path) -> None:
+    body = "s = const()[val = [1, 8]]; z = reshape(x, s); y = relu(z);"
+    (folder / "baked.mil").write_text(text(body, "tensor<fp32, [?, 4]> x"))
+    [error] = found(folder, 'y = $import("baked.mil")(x);', inputs="tensor<fp32, [3, 4]> x")
+    assert "baked.mil:4:" in error
+    assert "requests [1, 8], 8 elements, and `x`, [3, 4], has 12" in error
 
 
 def test_gone_weights_are_an_error_at_the_import(folder: Path) -> None:

@@ -225,9 +225,7 @@ class ImportCall:
             yield Finding((*path, "type"), codes.WRONG_OUTPUT_COUNT, message)
 
     def _opset(self, path: Path) -> Iterator[Finding]:
-        block = self.op.block
-        function = block.function if block is not None else None
-        opset = function.own_opset if function is not None else None
+        opset = str(path[3])  # of the function's block
         if opset and (reason := self.imports.obstacle(self.reference, opset)):
             yield Finding((*path, "type"), codes.NOT_IN_OPSET, f"`{self.reference}`: {reason}")
 

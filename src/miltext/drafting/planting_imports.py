@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.drafting.moving import Moving
-from miltext.ir.graph import Graph
 from miltext.ir.parts import Op, Value
 from miltext.printing.renaming import NAME, rename
 from miltext.schema.types import read_type
@@ -58,7 +57,7 @@ class _Planting:
 
     def put(self, op: Op, part: ModelPart, names: Mapping[str, str], number: str) -> PlantedImport:
         """Replace an operation by the operations of a part."""
-        taken = Graph(part.built.spec.mlProgram).functions[part.function]
+        taken = part.graph()
         block, own = taken.block, op.block
         assert block is not None  # or the part would have been refused
         assert own is not None
