@@ -38,15 +38,17 @@ MOST = 6
 
 def import_findings(graph: Graph, imports: ImportedFunctions | None, dialect: str) -> Iterator[Finding]:
     """Yield the findings about the imports of a text; without `imports`, it has no folder."""
+    lost: list[Finding] = []
     for path, op in graph.operations().items():
         reference = import_named(op.type)
         if reference is None:
             continue
         yield from _strange_parts(op, path)
         if imports is None:
-            yield _by_itself(op, path)
+            lost.append(_by_itself(op, path))
         else:
             yield from ImportCall(op, reference, imports, dialect).findings(path)
+    yield from sorted(lost, key=lambda each: each.severity)[:1]  # an error before a note
 
 
 def _strange_parts(op: Op, path: Path) -> Iterator[Finding]:
