@@ -304,6 +304,30 @@ def test_a_wrong_import_is_one_error_at_its_place(name: str, folder: Path) -> No
     assert message in errors[0]
 
 
+def test_a_link_that_leads_outside_is_refused(folder: Path) -> None:
+    below = folder / "below"
+    below.mkdir()
+    (below / "enc.mlpackage").symlink_to(folder / "enc.mlpackage", target_is_directory=True)
+    [error] = found(below, 'y = $import("enc.mlpackage")(x);')
+    assert "leads outside" in error
+
+
+def test_images_keep_their_entries(folder: Path) -> None:
+    image = "tensor<fp32, [1, 3, 8, 8]> image"
+    miltext.build(text("y = relu(image);", image), folder / "plain.mlpackage")
+    described = miltext.load(folder / "plain.mlpackage").description_text.replace(
+        'type = "multiArray"', 'type = "image"', 1
+    )
+    described = described.replace(
+        'dataType = "fp32"\nshape = [1, 3, 8, 8]', 'colorSpace = "RGB"\nwidth = 8\nheight = 8', 1
+    )
+    (folder / "image.toml").write_text(described)
+    miltext.build(text("y = relu(image);", image), folder / "image.mlpackage", description=folder / "image.toml")
+    out = built(folder, 'z = $import("image.mlpackage")(pixels); y = tanh(z);', inputs=image.replace("image", "pixels"))
+    [entry] = miltext.load(out).description.input  # type: ignore[union-attr]
+    assert (entry.name, entry.type.WhichOneof("Type")) == ("pixels", "imageType")
+
+
 def test_an_older_opset_names_the_need(folder: Path) -> None:
     [error] = found(folder, 'y = $import("enc.mlpackage")(x);', opset="ios16")
     assert "it is for ios18, and this function for ios16: write `<ios18>`" in error
