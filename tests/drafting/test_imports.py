@@ -120,6 +120,16 @@ def test_an_input_that_is_passed_through_keeps_both_names(folder: Path) -> None:
     assert all(np.array_equal(made[name], X) for name in ("y", "z"))
 
 
+@pytest.mark.parametrize("model", ["same", "enc"])
+def test_an_output_that_hides_an_input_keeps_its_name(model: str, folder: Path) -> None:
+    miltext.build(text("", outputs="x"), folder / "same.mlpackage", check=False)
+    out = built(folder, f'x = $import("{model}.mlpackage")(x); y = relu(x);', outputs="x, y")
+    made = miltext.run(out, {"x": X})
+    assert [*made] == ["x", "y"]
+    assert np.array_equal(made["y"], np.maximum(made["x"], 0))
+    assert np.array_equal(made["x"], next(iter(miltext.run(folder / f"{model}.mlpackage", {"x": X}).values())))
+
+
 def test_literals_are_arguments(folder: Path) -> None:
     out = built(folder, 'z = $import("half.mil")([[2.0, 4, 6, 8]]); y = add(x, z);')
     assert np.array_equal(miltext.run(out, {"x": X})["y"], X + np.array([1, 2, 3, 4]))

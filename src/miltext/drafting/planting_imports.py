@@ -72,6 +72,8 @@ class _Planting:
         made = [self._output(op, index, passed.get(value, value)) for index, value in enumerate(given)]
         for old, new in zip(op.outputs, made, strict=True):
             self._own.discard(old)
+            if old in self._function.clashing:  # the text hides an outer value by this name
+                self._function.clashing[new] = self._function.clashing.pop(old)
             old.replace_uses(new)
         op.remove()
         return result
