@@ -4,7 +4,8 @@ The models are the packages of the tests, the packages of the corpus, and parts 
 Each model takes an output of an earlier one, if the types allow it, with a cast where needed. The numbers of the whole
 have to be, to the bit, those of the models run one after the other, in two predictions with their states; coremltools
 has to open it; its records have to be the different records of the models, by their bytes; and a second link has to be
-equal, byte for byte. The script needs the tests' requirements.
+equal, byte for byte. A text that imports the models has to make a model with the same records, entries of the
+description, and numbers. The script needs the tests' requirements.
 """
 
 from __future__ import annotations

@@ -120,6 +120,16 @@ def test_an_input_that_is_passed_through_keeps_both_names(folder: Path) -> None:
     assert all(np.array_equal(made[name], X) for name in ("y", "z"))
 
 
+@pytest.mark.parametrize("model", ["same", "enc"])
+def test_an_output_that_hides_an_input_keeps_its_name(model: str, folder: Path) -> None:
+    miltext.build(text("", outputs="x"), folder / "same.mlpackage", check=False)
+    out = built(folder, f'x = $import("{model}.mlpackage")(x); y = relu(x);', outputs="x, y")
+    made = miltext.run(out, {"x": X})
+    assert [*made] == ["x", "y"]
+    assert np.array_equal(made["y"], np.maximum(made["x"], 0))
+    assert np.array_equal(made["x"], next(iter(miltext.run(folder / f"{model}.mlpackage", {"x": X}).values())))
+
+
 def test_literals_are_arguments(folder: Path) -> None:
     out = built(folder, 'z = $import("half.mil")([[2.0, 4, 6, 8]]); y = add(x, z);')
     assert np.array_equal(miltext.run(out, {"x": X})["y"], X + np.array([1, 2, 3, 4]))
@@ -198,6 +208,21 @@ def test_an_original_keeps_its_description(folder: Path) -> None:
     path = written(folder, 'z = $import("enc.mlpackage")(x); y = relu(z);')
     miltext.build(path, folder / "New.mlpackage", original=folder / "Old.mlpackage")
     expected = np.maximum(miltext.run(folder / "enc.mlpackage", {"x": X})["y"], 0)
+    assert np.array_equal(miltext.run(folder / "New.mlpackage", {"x": X})["y"], expected)
+
+
+def test_an_original_gets_the_weights_of_imports_into_its_own_file(folder: Path) -> None:
+    other = ENCODER.replace("1.0, 2", "9.0, 9")
+    miltext.build(text(other), folder / "Old.mlpackage", externalize=4)
+    old = folder / "old.mil"
+    old.write_text(miltext.to_text(folder / "Old.mlpackage").replace("tanh(x = h)", '$import("enc.mlpackage")(x = h)'))
+    for name in ("New.mlpackage", "New.mlmodelc"):
+        miltext.build(old, folder / name, original=folder / "Old.mlpackage")
+        assert [each for each in miltext.check(folder / name) if each.severity == "error"] == []
+        assert len(records(folder / name)) == 2
+        assert [path.name for path in (folder / name).rglob("*.bin") if path.name != "coremldata.bin"] == ["weight.bin"]
+    first = miltext.run(folder / "Old.mlpackage", {"x": X}, values="h")["h"]
+    expected = miltext.run(folder / "enc.mlpackage", {"x": first})["y"]
     assert np.array_equal(miltext.run(folder / "New.mlpackage", {"x": X})["y"], expected)
 
 
@@ -289,9 +314,52 @@ def test_a_wrong_import_is_one_error_at_its_place(name: str, folder: Path) -> No
     assert message in errors[0]
 
 
+def test_a_link_that_leads_outside_is_refused(folder: Path) -> None:
+    below = folder / "below"
+    below.mkdir()
+    (below / "enc.mlpackage").symlink_to(folder / "enc.mlpackage", target_is_directory=True)
+    [error] = found(below, 'y = $import("enc.mlpackage")(x);')
+    assert "leads outside" in error
+
+
+def test_images_keep_their_entries(folder: Path) -> None:
+    image = "tensor<fp32, [1, 3, 8, 8]> image"
+    miltext.build(text("y = relu(image);", image), folder / "plain.mlpackage")
+    described = miltext.load(folder / "plain.mlpackage").description_text.replace(
+        'type = "multiArray"', 'type = "image"', 1
+    )
+    described = described.replace(
+        'dataType = "fp32"\nshape = [1, 3, 8, 8]', 'colorSpace = "RGB"\nwidth = 8\nheight = 8', 1
+    )
+    (folder / "image.toml").write_text(described)
+    miltext.build(text("y = relu(image);", image), folder / "image.mlpackage", description=folder / "image.toml")
+    out = built(folder, 'z = $import("image.mlpackage")(pixels); y = tanh(z);', inputs=image.replace("image", "pixels"))
+    [entry] = miltext.load(out).description.input  # type: ignore[union-attr]
+    assert (entry.name, entry.type.WhichOneof("Type")) == ("pixels", "imageType")
+
+
 def test_an_older_opset_names_the_need(folder: Path) -> None:
     [error] = found(folder, 'y = $import("enc.mlpackage")(x);', opset="ios16")
     assert "it is for ios18, and this function for ios16: write `<ios18>`" in error
+
+
+def test_a_name_that_nothing_defines_stays_undefined(folder: Path) -> None:
+    """The text defines `z`, which the operations of the import would find by chance."""
+    program = miltext.parse(miltext.infer_draft(text("y = relu(x);")))
+    operation = program.functions["main"].block_specializations["CoreML8"].operations[0]
+    operation.inputs["x"].arguments[0].name = "z"
+    (folder / "loose.pb").write_bytes(program.SerializeToString())
+    path = written(folder, 'z = tanh(x); y = $import("loose.pb")(x); w = add(y, z);', outputs="w")
+    with pytest.raises(MiltextError, match="uses `z`, which nothing defines"):
+        miltext.build(path, folder / "No.mlpackage")
+
+
+def test_sizes_that_a_model_cannot_have_are_an_error_at_the_import(folder: Path) -> None:
+    body = "s = const()[val = [1, 8]]; z = reshape(x, s); y = relu(z);"
+    (folder / "baked.mil").write_text(text(body, "tensor<fp32, [?, 4]> x"))
+    [error] = found(folder, 'y = $import("baked.mil")(x);', inputs="tensor<fp32, [3, 4]> x")
+    assert "baked.mil:4:" in error
+    assert "requests [1, 8], 8 elements, and `x`, [3, 4], has 12" in error
 
 
 def test_gone_weights_are_an_error_at_the_import(folder: Path) -> None:

@@ -265,3 +265,9 @@ def test_the_shapes_that_the_compiler_noted_are_reported() -> None:
     made = reshape(COMPILED, read_sizes(["input=7"]), on_warning=told.append)
     assert made == COMPILED.replace("[?]> input", "[7]> input").replace("[?]> output", "[7]> output")
     assert [(each.code, COMPILED[slice(*each.span or ())]) for each in told] == [("MIL436", "FlexibleShapeInformation")]
+
+
+def test_a_constant_of_a_draft_without_a_type_stays() -> None:
+    body = "s = const()[val = [8]]; y = reshape(x, s);"
+    draft = f"program(1.3) {{ func main<ios18>(tensor<fp32, [?, 4]> x) {{ {body} }} -> (y); }}"
+    assert resized(draft, "x=2,4") == draft.replace("?", "2")

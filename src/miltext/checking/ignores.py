@@ -31,7 +31,7 @@ _ENDS = frozenset([";", "{", "}"])
 
 FORM = f"write `// mil: ignore[{codes.SHADOWED_VALUE}]`, with codes or their beginnings, or `// mil: ignore` for all"
 
-GAPS = frozenset([codes.ELIDED_LITERAL, codes.VALUE_IN_ARRAY_FILE, codes.DRAFT])
+GAPS = frozenset([codes.ELIDED_LITERAL, codes.VALUE_IN_ARRAY_FILE, codes.IMPORT_IN_TEXT, codes.DRAFT])
 """The codes of a text with omitted values or types."""
 
 OPTIONAL = "MIL8"

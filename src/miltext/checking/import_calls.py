@@ -38,15 +38,17 @@ MOST = 6
 
 def import_findings(graph: Graph, imports: ImportedFunctions | None, dialect: str) -> Iterator[Finding]:
     """Yield the findings about the imports of a text; without `imports`, it has no folder."""
+    lost: list[Finding] = []
     for path, op in graph.operations().items():
         reference = import_named(op.type)
         if reference is None:
             continue
         yield from _strange_parts(op, path)
         if imports is None:
-            yield _by_itself(op, path)
+            lost.append(_by_itself(op, path))
         else:
             yield from ImportCall(op, reference, imports, dialect).findings(path)
+    yield from sorted(lost, key=lambda each: each.severity)[:1]  # an error before a note
 
 
 def _strange_parts(op: Op, path: Path) -> Iterator[Finding]:
@@ -225,9 +227,7 @@ class ImportCall:
             yield Finding((*path, "type"), codes.WRONG_OUTPUT_COUNT, message)
 
     def _opset(self, path: Path) -> Iterator[Finding]:
-        block = self.op.block
-        function = block.function if block is not None else None
-        opset = function.own_opset if function is not None else None
+        opset = str(path[3])  # of the function's block
         if opset and (reason := self.imports.obstacle(self.reference, opset)):
             yield Finding((*path, "type"), codes.NOT_IN_OPSET, f"`{self.reference}`: {reason}")
 

@@ -162,7 +162,8 @@ class Retyping(DraftWalk):
         if self.resizing and stated:
             self.resizing.follow(op, stated[0], message_path(path))
         super().operation(op, path)
-        if self.resizing:
+        is_inferred = bool(self.found) and self.found[-1].operation is op.message  # not yet a `const` without a type
+        if self.resizing and is_inferred:
             self.resizing.note(op, stated, self.found[-1].arguments.operands)
 
     def leave(self, block: Block, path: InferencePath) -> None:

@@ -73,6 +73,10 @@ _WAYS = {
         "`miltext infer` writes the completed text, with the names of its arrays; `--inline-weights` prints their "
         "numbers, and `--compact` their digests"
     ),
+    codes.IMPORT_IN_TEXT: Note(
+        "`miltext infer` writes the completed text, with its imports; `--inline-weights` prints the operations of the "
+        "imported models with their numbers, and `--compact` with digests"
+    ),
     codes.NOT_APPLE_SYNTAX: Note("print without `--as-coremlc` and `--strict`: miltext's own spellings can express it"),
 }
 """The ways out of some errors of printing, by their codes."""

@@ -10,7 +10,6 @@ from miltext.building.build import prepare, write
 from miltext.building.choices import BuildChoices, BuildOptions
 from miltext.containers.sources import Source, model_of
 from miltext.diagnostics import ModelError, ParseError
-from miltext.drafting.importing import imports_of
 from miltext.drafting.judging import judge, judge_contract, judge_draft, refuse_text
 from miltext.syntax.keywords import taking
 
@@ -82,6 +81,8 @@ def build_as_chosen(source: Model, output: Path, choices: BuildChoices) -> list[
         raise
     else:
         return [*judge(new, source, output, choices), *write(new, source, output, choices)]
+    from miltext.drafting.importing import imports_of  # with all that completes drafts
+
     whole, found = draft.model, draft.findings
     if choices.check:
         judge_draft(found, source, choices)

@@ -37,7 +37,7 @@ def _entries(
 ) -> list[DescriptionLoss]:
     """Replace entries by those of imports; return the losses where two imports describe one input differently."""
     losses: list[DescriptionLoss] = []
-    taken: dict[str, FeatureDescription] = {}
+    taken: dict[tuple[str, str], FeatureDescription] = {}
     for each in planted:
         for side in ("input", "state", "output"):
             known = {entry.name: entry for entry in getattr(described, side)}
@@ -49,7 +49,7 @@ def _entries(
                 made = entry.__class__()
                 made.CopyFrom(entry)
                 made.name = whole
-                if taken.setdefault(whole, made) != made:
+                if taken.setdefault((side, whole), made) != made:
                     message = f"another entry of `{whole}`, of the import `{each.part.name}`, is not kept"
                     losses.append(DescriptionLoss(message))
                 else:

@@ -13,7 +13,7 @@ from miltext.building.choices import BuildChoices
 from miltext.building.given_weights import with_files
 from miltext.building.pruning import unite_files
 from miltext.building.storing import WEIGHT_FILE
-from miltext.checking.findings import Finding, located
+from miltext.checking.findings import Finding, elsewhere, located
 from miltext.checking.import_calls import ImportCall
 from miltext.checking.imports import refused_import
 from miltext.checking.verifier import beside
@@ -154,7 +154,7 @@ class TextImports:
             part = self._known[key] = self._made(call, path, sizes)
             part.claim(f"imports/{len(self.parts)}")
             self.parts.append(part)
-            self.warnings += part.built.warnings
+            self.warnings += [elsewhere(each, None, call.reference.file) for each in part.built.warnings]
         return self._known[key]
 
     def _made(self, call: ImportCall, path: Path, sizes: Mapping[str, TensorType]) -> ModelPart:
@@ -172,7 +172,10 @@ class TextImports:
         function = chosen_function(built.spec.mlProgram, default, call.reference.function, source.name)
         part = ModelPart(name=path.stem, source=whole, choices=own, built=built, function=function)
         if sizes:
-            resize(part, {name: _sizes(each) for name, each in sizes.items()}, self.warnings.append)
+            found: list[Diagnostic] = []
+            resize(part, {name: _sizes(each) for name, each in sizes.items()}, found.append)
+            part.built.warnings += found
+        part.graph()  # raises for undefined names
         return part
 
     # ---- the whole
@@ -188,11 +191,15 @@ class TextImports:
         return arrays
 
     def finish(self, new: NewModel, output: Path) -> None:
-        """Put all weights of a model to write into one file, and judge the whole program."""
+        """Put the weights of a model to write into one file, and judge the whole program.
+
+        An original with several weight files keeps these, and gets those of the imports.
+        """
         self.describe(new)
         check_kept(output, new.imported)
-        if new.package is None and new.origin is None and self.parts:
-            new.store = WEIGHT_FILE
+        own = {*new.files}.difference(*(part.claimed.files for part in self.parts))
+        if self.parts and len(own) <= 1:
+            new.store = next(iter(own), WEIGHT_FILE)
             unite_files(new, replace(self.choices, progress=None, expect=None), lambda: 0)
         whole = BareProgram("pb", new.spec.mlProgram, self._whole.name, None)
         judge(new, whole, output, self.choices)

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.building.new_model import rename_files
 from miltext.descriptions.kinds import ProgramFeature, new_entry
 from miltext.descriptions.losses import DescriptionLoss
+from miltext.diagnostics import codes
+from miltext.files.refusals import refusal
+from miltext.ir.graph import Graph
 from miltext.schema.features import PREDICTIONS, function_features
 from miltext.schema.function_io import interface
 from miltext.weight_files.model_weights import blob_values
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 
     from miltext.building.choices import BuildChoices
     from miltext.building.new_model import NewModel
+    from miltext.ir.functions import Function as GraphFunction
     from miltext.models.model import Model
     from miltext.schema.function_io import Types
     from miltext.schema.proto import FeatureDescription, Function, FunctionDescription, ModelDescription
@@ -69,6 +73,15 @@ class ModelPart:
         if known is not None:
             return known
         return new_entry(ProgramFeature(name, self.sides[side][name], side, self.function), is_bounded=False)
+
+    def graph(self) -> GraphFunction:
+        """Return the chosen function in a graph of its own. Raise ModelError (MIL485) for undefined names."""
+        function = Graph(self.built.spec.mlProgram).functions[self.function]
+        if function.undefined:
+            name = next(iter(function.undefined))
+            message = f"`{self.name}` uses `{name}`, which nothing defines: another model would define it by chance"
+            raise refusal(codes.IMPOSSIBLE_LINK, message, self.source.name)
+        return function
 
     def replace(self, source: Model, choices: BuildChoices, built: NewModel) -> None:
         """Take another form of the model, as with other sizes."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.drafting.moving import Moving
-from miltext.ir.graph import Graph
 from miltext.ir.parts import Op, Value
 from miltext.printing.renaming import NAME, rename
 from miltext.schema.types import read_type
@@ -58,7 +57,7 @@ class _Planting:
 
     def put(self, op: Op, part: ModelPart, names: Mapping[str, str], number: str) -> PlantedImport:
         """Replace an operation by the operations of a part."""
-        taken = Graph(part.built.spec.mlProgram).functions[part.function]
+        taken = part.graph()
         block, own = taken.block, op.block
         assert block is not None  # or the part would have been refused
         assert own is not None
@@ -73,6 +72,8 @@ class _Planting:
         made = [self._output(op, index, passed.get(value, value)) for index, value in enumerate(given)]
         for old, new in zip(op.outputs, made, strict=True):
             self._own.discard(old)
+            if old in self._function.clashing:  # the text hides an outer value by this name
+                self._function.clashing[new] = self._function.clashing.pop(old)
             old.replace_uses(new)
         op.remove()
         return result

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.descriptions.program_descriptions import DEFAULT_FUNCTION
-from miltext.diagnostics import codes
 from miltext.drafting.moving import Moving
-from miltext.files.refusals import refusal
 from miltext.ir.casts import cast_ops
 from miltext.ir.graph import Graph
 from miltext.ir.needs import sort
@@ -73,7 +71,7 @@ class _Joining:
         self._made = made
         self._graph = Graph.alone(DEFAULT_FUNCTION, opset)
         self._function = self._graph.functions[DEFAULT_FUNCTION]
-        self._parts = [_function_of(part) for part in made.parts]
+        self._parts = [part.graph() for part in made.parts]
         self._values = {
             End(place, side, value.name): value
             for place, function in enumerate(self._parts)
@@ -207,16 +205,6 @@ class _Joining:
 def _input(end: End) -> End:
     """Return the end under which the value of an input or a state is known."""
     return End(end.part, "", end.name)
-
-
-def _function_of(part: LinkedPart) -> Function:
-    """Return the graph of the function of a model. Raise ModelError (MIL485) for undefined names."""
-    function = Graph(part.built.spec.mlProgram).functions[part.function]
-    if function.undefined:
-        name = next(iter(function.undefined))
-        message = f"`{part.name}` uses `{name}`, which nothing defines: another model would define it by chance"
-        raise refusal(codes.IMPOSSIBLE_LINK, message, part.source.name)
-    return function
 
 
 def _block(function: Function) -> Block:
