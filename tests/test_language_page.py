@@ -62,16 +62,21 @@ DRAFTS = re.findall(r"```draft\n(.*?)```.*?```text\n(.*?)```", PAGE.read_text(en
 
 
 def test_the_page_has_drafts() -> None:
-    assert len(DRAFTS) == 8
+    assert len(DRAFTS) == 9
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> str:
-    """The path of a text beside the arrays that the page names."""
+    """The path of a text beside the arrays and the models that the page names."""
     safetensors = pytest.importorskip("safetensors.numpy")
     np.save(tmp_path / "w1.npy", np.zeros((3, 4), np.float16))
     np.savez(tmp_path / "layer.npz", bias=np.zeros(3, np.float16))
     safetensors.save_file({"layer.1.weight": np.zeros((5, 3), np.float32)}, tmp_path / "model.safetensors")
+    head = "program(1.3) { func main<ios18>(tensor<fp16, [2, %d]> %s) { %s } -> (%s);"
+    narrow = "code = slice_by_size(x, [0, 0], [2, 3]);"
+    miltext.build(head % (4, "x", narrow, "code") + "}", tmp_path / "encoder.mlpackage")
+    both = "func both<ios18>(tensor<fp16, [2, 3]> code) { a = relu(code); b = tanh(code); } -> (a, b); }"
+    (tmp_path / "heads.mil").write_text(head % (3, "code", "", "code") + both)
     return str(tmp_path / "draft.mil")
 
 

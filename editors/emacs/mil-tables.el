@@ -76,6 +76,7 @@
      )
     (made
      gap
+     ((words "$import") mil-marker pop)
      ((words "dict" "list" "state" "tensor" "tensor_buffer" "tuple" "bool" "string" "fp8e4m3fn" "fp8e5m2" "fp16" "bf16" "fp32" "fp64" "int4" "int8" "int16" "int32" "int64" "uint1" "uint2" "uint3" "uint4" "uint6" "uint8" "uint16" "uint32" "uint64") font-lock-type-face typed)
      ((words "$absent" "$empty") mil-marker typed)
      ("\\$-?[0-9]+\\_>" font-lock-type-face typed)
@@ -226,7 +227,7 @@
      ("[+-]?0[xX][0-9a-fA-F.]+\\(?:[pP][+-]?[0-9]+\\)?\\_>" mil-number)
      ("[+-]?\\(?:[0-9]+\\(?:\\.[0-9]*\\)?\\|\\.[0-9]+\\)\\(?:[eE][+-]?[0-9]+\\)?\\_>" mil-number)
      ("\"" font-lock-string-face string)
-     ((words "$absent" "$blob" "$block" "$bools" "$bytes" "$dictionary" "$doc" "$doubles" "$draft" "$elided" "$empty" "$floats" "$ints" "$list" "$longInts" "$none" "$npy" "$npz" "$rank" "$safetensors" "$strings" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version") mil-marker)
+     ((words "$absent" "$blob" "$block" "$bools" "$bytes" "$dictionary" "$doc" "$doubles" "$draft" "$elided" "$empty" "$floats" "$import" "$ints" "$list" "$longInts" "$none" "$npy" "$npz" "$rank" "$safetensors" "$strings" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version") mil-marker)
      ("\\$0[xX][0-9a-fA-F]+\\_>" mil-number)
      ("[+-]?[0-9][0-9A-Za-z_.]*\\|\\$[A-Za-z]+" mil-error)
      )
@@ -265,7 +266,7 @@ pattern or words with the pattern of what must follow.")
 (defconst mil-ts-patterns
   '(
     ["$[" "(" ")" "," ";" "<" ">" "[" "]" "{" "}"] @mil-punctuation
-    ["$absent" "$blob" "$block" "$dictionary" "$doc" "$draft" "$elided" "$empty" "$list" "$npy" "$npz" "$rank" "$safetensors" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version"] @mil-marker
+    ["$absent" "$blob" "$block" "$dictionary" "$doc" "$draft" "$elided" "$empty" "$import" "$list" "$npy" "$npz" "$rank" "$safetensors" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version"] @mil-marker
     ["->" "="] @mil-operator
     ["?"] @mil-constant
     ["BLOBFILE"] @mil-blobfile
@@ -306,7 +307,7 @@ pattern or words with the pattern of what must follow.")
   "The parameters of all operations.")
 
 (defconst mil-keywords
-  '("func" "program" "interleave_factors" "offset" "path" "shape" "strides" "BLOBFILE" "false" "true" "inf" "nan" "$absent" "$blob" "$block" "$bools" "$bytes" "$dictionary" "$doc" "$doubles" "$draft" "$elided" "$empty" "$floats" "$ints" "$list" "$longInts" "$none" "$npy" "$npz" "$rank" "$safetensors" "$strings" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version" "names" "consts" "defaults")
+  '("func" "program" "interleave_factors" "offset" "path" "shape" "strides" "BLOBFILE" "false" "true" "inf" "nan" "$absent" "$blob" "$block" "$bools" "$bytes" "$dictionary" "$doc" "$doubles" "$draft" "$elided" "$empty" "$floats" "$import" "$ints" "$list" "$longInts" "$none" "$npy" "$npz" "$rank" "$safetensors" "$strings" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version" "names" "consts" "defaults")
   "The other words.")
 
 (provide 'mil-tables)

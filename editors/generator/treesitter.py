@@ -36,6 +36,7 @@ FIELDS: dict[str, dict[str, str]] = {
     "operation": {
         "results": "results",
         "NAME": "type",
+        "imported": "type",
         "operation_opset": "opset",
         "arguments": "arguments",
         "attributes": "attributes",
@@ -45,7 +46,13 @@ FIELDS: dict[str, dict[str, str]] = {
     "single_argument": {"NAME": "name", "binding": "value"},
     "argument": {"NAME": "name", "binding": "value"},
     "positional_argument": {"binding": "value"},
-    "call": {"NAME": "type", "operation_opset": "opset", "arguments": "arguments", "attributes": "attributes"},
+    "call": {
+        "NAME": "type",
+        "imported": "type",
+        "operation_opset": "opset",
+        "arguments": "arguments",
+        "attributes": "attributes",
+    },
     "attribute": {"NAME": "name", "value": "value"},
     "draft_attribute": {"NAME": "name", "_draft_literal": "value", "_weight": "value"},
     "tensor_type": {"dtype": "dtype", "dimensions": "dimensions"},

@@ -88,6 +88,7 @@ module Rouge
 
       state :made do
         mixin :gap
+        rule %r/(?:\$import)(?![A-Za-z0-9_@])/, Keyword::Pseudo, :pop!
         rule %r/(?:dict|list|state|tensor|tensor_buffer|tuple|bool|string|fp8e4m3fn|fp8e5m2|fp16|bf16|fp32|fp64|int4|int8|int16|int32|int64|uint1|uint2|uint3|uint4|uint6|uint8|uint16|uint32|uint64)(?![A-Za-z0-9_@])/, Keyword::Type, :typed
         rule %r/(?:\$absent|\$empty)(?![A-Za-z0-9_@])/, Keyword::Pseudo, :typed
         rule %r/\$-?[0-9]+(?![0-9A-Za-z_])/, Keyword::Type, :typed
@@ -244,7 +245,7 @@ module Rouge
         rule %r/[-+]?0[xX][0-9a-fA-F.]+(?:[pP][-+]?[0-9]+)?(?![0-9A-Za-z_.])/, Literal::Number::Float
         rule %r/[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?(?![0-9A-Za-z_.])/, Literal::Number::Float
         rule %r/\"/, Literal::String::Double, :string
-        rule %r/(?:\$absent|\$blob|\$block|\$bools|\$bytes|\$dictionary|\$doc|\$doubles|\$draft|\$elided|\$empty|\$floats|\$ints|\$list|\$longInts|\$none|\$npy|\$npz|\$rank|\$safetensors|\$strings|\$tensor|\$tuple|\$unset|\$value|\$variadic|\$version)(?![A-Za-z0-9_@])/, Keyword::Pseudo
+        rule %r/(?:\$absent|\$blob|\$block|\$bools|\$bytes|\$dictionary|\$doc|\$doubles|\$draft|\$elided|\$empty|\$floats|\$import|\$ints|\$list|\$longInts|\$none|\$npy|\$npz|\$rank|\$safetensors|\$strings|\$tensor|\$tuple|\$unset|\$value|\$variadic|\$version)(?![A-Za-z0-9_@])/, Keyword::Pseudo
         rule %r/\$0[xX][0-9a-fA-F]+(?![0-9A-Za-z_])/, Literal::Number::Hex
         rule %r/[-+]?[0-9][0-9A-Za-z_.]*|\$[A-Za-z]+/, Error
       end

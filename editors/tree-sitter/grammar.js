@@ -92,7 +92,7 @@ module.exports = grammar({
 
     operation: ($) => seq(
       optional(seq(field("results", $.results), "=")),
-      field("type", $.name),
+      choice(field("type", $.name), field("type", $.imported)),
       optional(field("opset", $.operation_opset)),
       field("arguments", $.arguments),
       optional(field("attributes", $.attributes)),
@@ -145,11 +145,13 @@ module.exports = grammar({
     _draft_literal: ($) => choice($.number, $.bool, $.string, $.raw_list),
 
     call: ($) => seq(
-      field("type", $.name),
+      choice(field("type", $.name), field("type", $.imported)),
       optional(field("opset", $.operation_opset)),
       field("arguments", $.arguments),
       optional(field("attributes", $.attributes)),
     ),
+
+    imported: ($) => choice(seq("$import", "(", $.string, ")"), seq("$import", "(", $.string, ",", $.string, ")")),
 
     attributes: ($) => seq("[", optional($._attributes), "]"),
 

@@ -68,6 +68,7 @@ const STATES = {
   ],
   "made": [
     "gap",
+    ["(?:\\$import)(?![A-Za-z0-9_@])", "meta", "#pop"],
     ["(?:dict|list|state|tensor|tensor_buffer|tuple|bool|string|fp8e4m3fn|fp8e5m2|fp16|bf16|fp32|fp64|int4|int8|int16|int32|int64|uint1|uint2|uint3|uint4|uint6|uint8|uint16|uint32|uint64)(?![A-Za-z0-9_@])", "type", "typed"],
     ["(?:\\$absent|\\$empty)(?![A-Za-z0-9_@])", "meta", "typed"],
     ["\\$-?[0-9]+(?![0-9A-Za-z_])", "type", "typed"],
@@ -208,7 +209,7 @@ const STATES = {
     ["[-+]?0[xX][0-9a-fA-F.]+(?:[pP][-+]?[0-9]+)?(?![0-9A-Za-z_.])", "number"],
     ["[-+]?(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)(?:[eE][-+]?[0-9]+)?(?![0-9A-Za-z_.])", "number"],
     ["\\\"", "string", "string"],
-    ["(?:\\$absent|\\$blob|\\$block|\\$bools|\\$bytes|\\$dictionary|\\$doc|\\$doubles|\\$draft|\\$elided|\\$empty|\\$floats|\\$ints|\\$list|\\$longInts|\\$none|\\$npy|\\$npz|\\$rank|\\$safetensors|\\$strings|\\$tensor|\\$tuple|\\$unset|\\$value|\\$variadic|\\$version)(?![A-Za-z0-9_@])", "meta"],
+    ["(?:\\$absent|\\$blob|\\$block|\\$bools|\\$bytes|\\$dictionary|\\$doc|\\$doubles|\\$draft|\\$elided|\\$empty|\\$floats|\\$import|\\$ints|\\$list|\\$longInts|\\$none|\\$npy|\\$npz|\\$rank|\\$safetensors|\\$strings|\\$tensor|\\$tuple|\\$unset|\\$value|\\$variadic|\\$version)(?![A-Za-z0-9_@])", "meta"],
     ["\\$0[xX][0-9a-fA-F]+(?![0-9A-Za-z_])", "number"],
     ["[-+]?[0-9][0-9A-Za-z_.]*|\\$[A-Za-z]+", "illegal"],
   ],

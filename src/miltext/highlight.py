@@ -19,7 +19,7 @@ from pygments.lexer import RegexLexer, include, words
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace, _TokenType
 
 from miltext.syntax.literals import FORBIDDEN
-from miltext.syntax.names import DRAFT_WORDS
+from miltext.syntax.names import DRAFT_WORDS, IMPORT
 from miltext.syntax.vocabulary import keywords, operation_names, type_names
 
 _WORDS = keywords()
@@ -118,6 +118,7 @@ class MilLexer(RegexLexer):
         # After the equals sign of a statement: the operation that makes its values.
         "made": [
             include("gap"),
+            (words((IMPORT,), suffix=_END), Keyword.Pseudo, "#pop"),
             *_TYPE,
             (words(operation_names(), suffix=_END), Name.Builtin),
             (_NAME, Name.Function),

@@ -17,7 +17,9 @@ from support.commands import Ended, miltext, miltext_process
 from support.processes import children_of, is_running
 from support.zoo import CANONICAL, GOOD, MODELS, WRONG, age, make_zoo, opened_below
 
+from miltext.cli import many_models
 from miltext.cli.many_models import ManyOptions
+from miltext.diagnostics import ModelError
 
 VERBS = {
     "check": ("check",),
@@ -168,6 +170,44 @@ def test_a_list_may_come_from_windows(mark: bytes, listed: bytes, zoo: Path) -> 
         found = miltext("info", "--json", "--files-from", "-", input=source)
         assert list(lines_of(found)) == ["c.mil", "d.mil"]
     assert miltext("info", "--json", "--files-from", "-", input=mark + b"\r\n").stdout == b""
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("listed", ["c.mil\r\nd.mil\r\nzwölf 十二.mil\r\n", "c.mil\0d.mil\0zwölf 十二.mil"])
+def test_a_list_is_read_by_its_byte_order_mark(listed: str, encoding: str, zoo: Path) -> None:
+    """PowerShell 5 writes UTF-16 with `>`."""
+    (zoo / "zwölf 十二.mil").write_text(CANONICAL, encoding="utf-8")
+    (zoo / "listed.txt").write_bytes(f"\ufeff{listed}".encode(encoding))
+    found = miltext("info", "--json", "--files-from", "listed.txt")
+    assert list(lines_of(found)) == ["c.mil", "d.mil", "zwölf 十二.mil"]
+    alone = miltext("info", "--json", "--files-from", "-", input="\ufeff".encode(encoding))
+    assert (alone.returncode, alone.stdout, alone.stderr) == (0, b"", b"miltext: no models are named\n")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("\ufeffc.mil\r\nd".encode("utf-16-le") + b"x", "UTF-16 text: the bytes from offset 18, in line 2,"),
+        ("\ufeffc.mil".encode("utf-16-be") + b"\xd8\x00", "UTF-16 text: the bytes from offset 12, in line 1,"),
+        (b"\xff\xfe\0\0a\0\0", "UTF-32 text: the bytes from offset 4, in line 1,"),
+        ("c.mil\r\n".encode("utf-16-le"), "this is UTF-16 without a byte order mark, by its NULs"),
+        ("c.mil\r\n".encode("utf-16-be"), "this is UTF-16 without a byte order mark, by its NULs"),
+    ],
+)
+def test_a_list_in_an_unreadable_encoding_is_an_error(data: bytes, message: str, zoo: Path) -> None:
+    (zoo / "listed.txt").write_bytes(data)
+    for source, shown in (("listed.txt", "listed.txt"), ("-", "<stdin>")):
+        found = miltext("info", "--files-from", source, input=data)
+        assert (found.returncode, found.stdout) == (1, b"")
+        assert f"{shown}: error[MIL256]: " in found.stderr.decode()
+        assert message in found.stderr.decode()
+
+
+def test_a_list_of_bytes_that_name_no_file_on_windows_is_an_error(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (zoo / "listed.txt").write_bytes(b"c.mil\nzw\xf6lf.mil\n")
+    monkeypatch.setattr("miltext.cli.many_models.os.fsdecode", lambda path: path.decode("utf-8"))
+    with pytest.raises(ModelError, match=r"listed\.txt.*MIL256.*not UTF-8 text: byte 3 of path 2 is 0xf6"):
+        many_models._listed("listed.txt")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="names have no line ends there")
@@ -505,6 +545,31 @@ def test_a_signal_ends_all_processes(number: int, to_group: bool, status: int, l
         process.stdout.read()
         shown = process.stderr.read()
         assert process.wait() == status
+    assert len(children) == 2
+    assert b"Traceback" not in shown
+    assert not any(map(is_running, children))
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+@pytest.mark.parametrize("stopped", [1, 2])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_process_delays_no_end(number: int, stopped: int, large: Path) -> None:
+    """A stopped process acts on no signal but SIGKILL, which it gets after a few seconds."""
+    with started(large) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        children = children_of(process.pid)
+        for child in children[:stopped]:
+            os.kill(child, signal.SIGSTOP)
+        begin = time.monotonic()
+        for _ in range(2):  # as an impatient person does
+            process.send_signal(number)
+            time.sleep(0.2)
+        process.stdout.read()
+        shown = process.stderr.read()
+        assert process.wait(20) == 128 + number
+        assert time.monotonic() - begin < 15
     assert len(children) == 2
     assert b"Traceback" not in shown
     assert not any(map(is_running, children))

@@ -130,7 +130,7 @@ def test_a_result_is_not_written_where_its_arrays_are_not(folder: Path, verb: st
     call, target = WRITERS[verb], Path("elsewhere", "whole.mil")
     status, shown = run(*call, "-o", target)
     assert (status, list((folder / "elsewhere").iterdir())) == (2, []), shown
-    assert shown.startswith(f"{target}: error[MIL406]: the result names arrays beside {name}, and would be in another ")
+    assert shown.startswith(f"{target}: error[MIL406]: the result names files beside {name}, and would be in another ")
     assert f'the file does not exist in "elsewhere"; write it into {folder}\n' in shown
     os.symlink(folder, folder / "same")
     assert run(*call, "-o", "same/whole.mil")[0] == 0

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,9 +18,10 @@ from support.running import RUNNER
 
 import miltext
 from miltext.cli import command
+from miltext.containers.sources import model_of
 from miltext.costing.formulas import FORMULAS, PICKS, VIEWS
 from miltext.costing.growth import cost_growth
-from miltext.costing.report import cost_lines
+from miltext.costing.report import cost_growth_lines, cost_lines
 from miltext.costing.work import FunctionCost, ModelCost, OperationCost, Work, total
 from miltext.diagnostics import ModelError, ParseError
 from miltext.evaluation.devices.facts import PRODUCTS
@@ -342,6 +343,9 @@ def test_open_sizes_need_a_shape(tmp_path: Path) -> None:
         ({"x": "1,?"}, "MIL435"),
         ({"x": "1,0"}, "MIL434"),
         ({"x": "1;9"}, "MIL434"),
+        ({"x": "1,9..3"}, r"MIL434.*`x` begins above its end: give one number for each dimension\n"),
+        ({"x": [1, (9, 3)]}, r"MIL434.*`x` begins above its end: give one number for each dimension\n"),
+        ({"x": "1,9-3"}, r"MIL434.*are not sizes: give one number for each dimension\n"),
     ],
 )
 def test_wrong_shapes(shapes: dict[str, str | list[int]], code: str) -> None:
@@ -387,6 +391,29 @@ def test_several_functions() -> None:
     assert only(sized).inputs == (("x", (3, 8)),)
     with pytest.raises(ModelError, match=r"MIL430.*did you mean `other`"):
         miltext.cost(program, function="othr")
+
+
+def test_rows_of_several_functions_name_them() -> None:
+    body, other = "            y_1 = relu(x = x);\n            y = exp(x = y_1);", "            y_1 = relu(x = x);"
+    both = function(body) + function(f"{other}\n            y = tanh(x = y_1);", name="other")
+    cost = miltext.cost(f"program(1.3)\n{{\n{both}}}\n")
+    assert named_rows(cost_lines(cost)) >= {"relu main/y_1", "exp main/y", "relu other/y_1", "tanh other/y"}
+    assert named_rows(cost_lines(miltext.cost(text(body)))) >= {"relu y_1", "exp y"}
+    growth = cost_growth(model_of(text(body)), model_of(f"program(1.3)\n{{\n{both}}}\n"), {})
+    assert named_rows(cost_growth_lines(growth)) >= {"relu other/y_1", "tanh other/y"}
+
+
+def test_rows_of_a_pipeline_name_the_model() -> None:
+    package = CORPUS / "pipelines" / "yolov8n-nms.mlpackage"
+    if not package.exists():
+        pytest.skip("needs the corpus")
+    rows = named_rows(cost_lines(miltext.cost(package)))
+    assert {"0/main/(no scope)", "conv 0/input_201_cast_fp16"} <= rows
+
+
+def named_rows(lines: Iterable[str]) -> set[str]:
+    """Return the last cells of tables."""
+    return {line.rpartition("  ")[2] for line in lines}
 
 
 def test_a_pipeline(tmp_path: Path) -> None:
@@ -494,7 +521,6 @@ def test_growth_pairs_operations_by_type_and_content(tmp_path: Path) -> None:
 def test_an_added_function_had_no_work() -> None:
     one = f"program(1.3)\n{{\n{function('            y = relu(x = x);')}}}\n"
     two = one[:-2] + function("            y = exp(x = x);", name="other") + "}\n"
-    from miltext.containers.sources import model_of
 
     growth = cost_growth(model_of(one), model_of(two), {})
     assert [(each.function, each.old, each.old_peak_bytes) for each in growth.functions][1] == ("other", Work(), 0)

@@ -103,6 +103,7 @@ NO_PROGRAM = """program(1.3) $draft(names, consts) $doc("in a draft")
             tensor<fp16, [2]> w = const()[val = $blob("w.bin", 64)];
             v = const()[val = fp16 $npz("w.npz", "v")];
             w1 = weighed((x, $npy("a.npy")), fp16 $safetensors("m.st", "b"), k = tensor<fp16, [1]>(fp16 $npy("c")));
+            d = $import("e.mlpackage", "main")($import("e.mlpackage")(x = x));
             b, c = short((x, 1), relu<ios17>(x)[name = "r"], [1], [2], [[1], [2]], k = tanh(x));
         } -> (y);
 }

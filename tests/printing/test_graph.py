@@ -150,6 +150,20 @@ def test_weights_report_scopes_of_operations_that_are_counted() -> None:
         (["m_a_x", "t_1", "m_a_y", "m_a_z"], [("m_a", ["relu"] * 4)]),
         (["m_x", "odd_one", "m_y", "m_z"], [("m", ["relu"] * 4)]),
         (['$"m.0/x"', '$"m.0/y"', '$"m.1/x"', '$"m.1/y"'], [("m", [("m.0", ["relu"] * 2), ("m.1", ["relu"] * 2)])]),
+        (  # a layer of one operation, among larger ones, with what follows
+            [*["m_0_a_x", "m_0_b_x"], "t_1", *["m_1_a_x", "t_2"], *["m_2_a_x", "m_2_b_x"]],
+            [("m", [("m_0", ["relu"] * 3), ("m_1", ["relu"] * 2), ("m_2", ["relu"] * 2)])],
+        ),
+        (["m_0_x", "t_1", "m_2_x", "t_3"], [("m", ["relu"] * 3), "relu"]),  # layers of one operation only
+        (  # a module of one operation is in none of its neighbours, and divides them
+            [*["m_a_x", "m_a_y"], "m_norm_x", *["m_a_z", "m_a_w"], "m_out", *["m_b_x", "m_b_y"]],
+            [("m", [("m_a", ["relu"] * 2), "relu", ("m_a", ["relu"] * 2), "relu", ("m_b", ["relu"] * 2)])],
+        ),
+        (  # the outermost words divide each other, too
+            ["m_0_x", "m_0_y", "n_0_x", "m_1_x", "m_1_y", "n_0_y", "n_0_z"],
+            [("m_0", ["relu"] * 2), "relu", ("m_1", ["relu"] * 2), ("n_0", ["relu"] * 2)],
+        ),
+        (["var_85_cast_fp16_0", "var_86_cast_fp16_1"], ["relu"] * 2),
         (['$"層_一_x"', '$"層_一_y"'], [("層_一", ["relu"] * 2)]),
         (['$""', '$"_"', '$"..."', '$"\\""'], ["relu"] * 4),
     ],

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import Result
-from conftest import CORPUS, EXAMPLE
+from conftest import CORPUS, EXAMPLE, corpus_files
 from support.running import RUNNER
 
 import miltext
@@ -53,9 +53,10 @@ def run(*arguments: object) -> Result:
 def test_repeats_are_shown_once() -> None:
     assert lines_of(layers(17)) == [
         "main(x) -> (layers_16_out): 102 operations",
-        f"  layers_0 … 16 {TIMES}17: exp {TIMES}2, tanh {TIMES}2, relu, add",
+        f"  layers_0 … 16 {TIMES}17: exp {TIMES}2, tanh {TIMES}2, add, relu",
         f"    attn: exp {TIMES}2, relu",
-        f"    mlp: tanh {TIMES}2, add",
+        f"    mlp: tanh {TIMES}2",
+        "    (others): add",
     ]
 
 
@@ -65,7 +66,7 @@ def test_repeats_that_differ_are_about() -> None:
     ops = [op for op in graph.functions["main"].walk() if op.outputs[0].name == "layers_2_attn_c"]
     ops[0].own().type = "log"
     (_, first, *_) = lines_of(graph.program())
-    assert first == f"  layers_0 … 3 {TIMES}4, about: exp {TIMES}2, tanh {TIMES}2, relu, add"
+    assert first == f"  layers_0 … 3 {TIMES}4, about: exp {TIMES}2, tanh {TIMES}2, add, relu"
 
 
 def test_without_scopes_there_are_types() -> None:
@@ -140,3 +141,11 @@ def test_drafts_and_pipelines_and_targets(tmp_path: Path) -> None:
 def test_outlines_are_linear_in_the_operations() -> None:
     program = layers(400, "stack_layers_{}")
     assert lines_of(program)[1].startswith(f"  stack_layers_0 … 399 {TIMES}400: ")
+
+
+@pytest.mark.parametrize("path", corpus_files("apple/GenAI-Genesis__yolo11n.mil"), ids=lambda path: path.name)
+def test_layers_of_one_operation_repeat_among_larger_ones(path: Path) -> None:
+    """In yolo11n, every second layer is a single convolution: it is a layer, and not part of its neighbour."""
+    program = miltext.load(path).program
+    labels = [line.strip().partition(":")[0] for line in lines_of(program)]
+    assert f"model_0 … 10, 13, 16, 17, 19, 20, 22, 23 {TIMES}18, about" in labels

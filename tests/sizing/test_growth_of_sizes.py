@@ -6,6 +6,7 @@ import json
 import random
 import re
 import shutil
+from collections import Counter
 from itertools import pairwise, permutations
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from miltext.cli import command
 from miltext.containers.sources import Source, model_of
 from miltext.generation.options import Options
 from miltext.generation.programs import generate
+from miltext.scopes.weight_extents import LEAST
 from miltext.sizing.growth import Growth, growth_between
 
 WEIGHTS = Path("Data", "com.apple.CoreML", "weights", "weight.bin")
@@ -36,10 +38,20 @@ def growth_of(old: Source, new: Source) -> Growth:
 
 
 def assert_adds_up(old: Source, new: Source) -> Growth:
-    """Check that the rows of a growth sum to the totals of both models alone."""
+    """Check that the rows of a growth sum to the totals of both models alone, and that a difference has them, too."""
     growth = growth_of(old, new)
-    change = miltext.size(new).bytes - miltext.size(old).bytes
-    assert growth.new_bytes - growth.old_bytes == change
+    is_pipeline = any(model_of(side).is_pipeline for side in (old, new))
+    difference = None if is_pipeline else miltext.diff(old, new)
+    if difference is not None and (difference.functions or difference.weights.changed):
+        sizes, total = difference.summary.sizes, difference.stat.total
+        assert (sizes.old_bytes, sizes.new_bytes) == (growth.old_bytes, growth.new_bytes)
+        assert (total.old_bytes, total.new_bytes) == (growth.old_bytes, growth.new_bytes)
+        changed = Counter((each.name, each.old_bytes, each.new_bytes) for each in sizes.changed)
+        assert changed == Counter((each.name, each.old_bytes, each.new_bytes) for each in growth.weights)
+    change = growth.new_bytes - growth.old_bytes
+    for side, whole in ((old, growth.old_bytes), (new, growth.new_bytes)):
+        beside = whole - miltext.size(side).bytes  # literals whose partners are weights
+        assert 0 <= beside < LEAST * max(1, len(growth.weights))
     assert sum(each.new_bytes - each.old_bytes for each in growth.scopes) == change
     assert sum(each.new_bytes - each.old_bytes for each in growth.weights) == change
     return growth
@@ -111,6 +123,17 @@ def test_a_weight_that_is_no_longer_shared_is_a_row(tmp_path: Path) -> None:
     ]
 
 
+def test_a_shared_weight_of_another_size_is_one_row(tmp_path: Path) -> None:
+    """Two constants and two functions share a record: its bytes change once, and not once for each constant."""
+    tied = built(tmp_path / "Tied.mlpackage", {"f": ["a", "b"], "g": ["a"]}, {"a": "one", "b": "one"})
+    wide = tmp_path / "Wide.mlpackage"
+    miltext.convert_weights(tied, "fp32", wide)
+    growth = assert_adds_up(tied, wide)
+    assert [(each.name, each.old_bytes, each.new_bytes) for each in growth.weights] == [("a", 512, 1024)]
+    assert "+512 B" in run("diff", tied, wide, "--stat").stdout
+    assert "bytes of weights: +512 B" in run("diff", tied, wide).stdout
+
+
 def test_weights_that_functions_share(tmp_path: Path) -> None:
     files = {"a": "one", "b": "two"}
     one = built(tmp_path / "One.mlpackage", {"main": ["a"]}, files)
@@ -142,12 +165,14 @@ def short_literal(length: int) -> str:
     )
 
 
-def test_short_literals_count_on_neither_side(tmp_path: Path) -> None:
+def test_a_short_literal_counts_beside_a_long_one_only(tmp_path: Path) -> None:
     short, long = tmp_path / "short.mil", tmp_path / "long.mil"
     short.write_text(short_literal(8), encoding="utf-8")
     long.write_text(short_literal(100), encoding="utf-8")
     growth = assert_adds_up(short, long)
-    assert [(each.name, each.old_bytes, each.new_bytes) for each in growth.weights] == [("c", 0, 400)]
+    assert [(each.name, each.old_bytes, each.new_bytes) for each in growth.weights] == [("c", 32, 400)]
+    assert not assert_adds_up(short, short).weights
+    assert miltext.size(short).bytes == 0
     assert_adds_up(long, short)
 
 

@@ -106,6 +106,21 @@ def test_a_record_of_two_constants_counts_once(tmp_path: Path) -> None:
     assert_adds_up(size)
 
 
+def test_rows_of_several_functions_name_them(tmp_path: Path) -> None:
+    np.save(tmp_path / "w.npy", np.ones((16, 16), np.float16))
+    functions = [
+        f"    func {name}<ios18>(tensor<fp16, [1, 16]> x) {{\n"
+        f'            w_{name} = const()[val = $npy("w.npy")];\n'
+        f"            y = linear(x = x, weight = w_{name});\n        }} -> (y);\n"
+        for name in ("main", "other")
+    ]
+    source = tmp_path / "two.mil"
+    source.write_text(f"program(1.3)\n{{\n{''.join(functions)}}}\n", encoding="utf-8")
+    assert any(line.endswith("  main/w_main") for line in size_lines(miltext.size(source)))
+    source.write_text(f"program(1.3)\n{{\n{functions[0]}}}\n", encoding="utf-8")
+    assert any(line.endswith("  w_main") for line in size_lines(miltext.size(source)))
+
+
 def test_a_program_alone_and_without_weights() -> None:
     text = (
         "program(1.3)\n{\n    func main<ios17>(tensor<fp16, [2]> x) {\n            y = relu(x);\n        } -> (y);\n}\n"

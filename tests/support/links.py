@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import filecmp
 import random
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,8 +18,10 @@ from miltext.diagnostics import MiltextError
 from miltext.evaluation.evaluator import Evaluator
 from miltext.evaluation.random_inputs import random_inputs
 from miltext.evaluation.values import rounded
+from miltext.printing.printer import type_text
 from miltext.schema.dtypes import packed_size
 from miltext.schema.types import TensorType
+from miltext.syntax.names import identifier, name_text, opset_text
 from miltext.weight_files.blob_storage import BlobFile
 from miltext.weight_files.model_weights import blob_values
 
@@ -117,8 +120,84 @@ def outcome(paths: Sequence[Path], bind: Mapping[str, str], apart: set[str], fol
     expected, stored = unique_bytes(paths), stored_bytes(out)
     if expected != stored:
         return Outcome(f"WRONG: {stored} bytes of records, not {expected}")
+    if differs := text_differs(linked, paths, out, folder):
+        return Outcome(f"WRONG: a text with imports {differs}")
     words = _compared(linked, paths, out)
     return Outcome(words, sum(not each.is_shared for each in linked.values), *linked.weights)
+
+
+def text_differs(linked: miltext.Linked, paths: Sequence[Path], out: Path, folder: Path) -> str:
+    """Build the text with imports that says the same as a link; return what differs, empty for nothing."""
+    made = folder / "Text.mlpackage"
+    text = folder / "Text.mil"
+    text.write_text(import_text(linked, paths, out, folder), encoding="utf-8")
+    try:
+        miltext.build(text, made, force=True)
+    except MiltextError as failure:
+        return f"is refused: {failure.diagnostics[0].message}"
+    if records(made) != records(out):
+        return "has other records"
+    sides = [
+        [*getattr(open_model(each).description, side)] for side in ("input", "output", "state") for each in (out, made)
+    ]
+    if sides[::2] != sides[1::2]:
+        return "has another description"
+    try:
+        whole, other = Evaluator(out), Evaluator(made)
+        given = random_inputs(whole.inputs, features=whole.features)
+        states: tuple[dict[str, Any], dict[str, Any]] = {}, {}
+        for _ in range(2):
+            one, two = (
+                each.run(given, state=state, seed=0, allow_nan=True)
+                for each, state in zip((whole, other), states, strict=True)
+            )
+            if different := [name for name in one if not _same(one[name], two[name])]:
+                return f"gives another `{different[0]}`"
+    except MiltextError:
+        return ""
+    return ""
+
+
+def import_text(linked: miltext.Linked, paths: Sequence[Path], out: Path, folder: Path) -> str:
+    """Return a text that says the same as a link, with copies of the models beside it."""
+    program = open_model(out).program
+    function = program.functions["main"]
+    heads = [f"{type_text(each.type)} {name_text(each.name)}" for each in function.inputs]
+    opset = opset_text(function.opset)
+    new = {(each.part, each.old): each.new for each in linked.renamed if not each.is_inner}
+    sources = {each.target: each for each in linked.values}
+    known: dict[str, str] = {}
+    copies: dict[Path, str] = {}
+    outer = iter(linked.outputs)
+    lines = []
+    for name, path in zip(linked_names(paths), paths, strict=True):
+        copied = copies.setdefault(path, f"copy_{len(copies)}_{path.name}")
+        shutil.copytree(path, folder / copied, dirs_exist_ok=True)
+        model = Evaluator(path, check=False)
+        message = open_model(path).program.functions[model.function]
+        arguments = []
+        for each in (value.name for value in message.inputs):
+            bound = sources.get(f"{name}.{each}")
+            value = known[bound.source] if bound is not None else name_text(new.get((name, each), each))
+            known[f"{name}.{each}"] = value = f'cast({value}, "{bound.cast}")' if bound and bound.cast else value
+            arguments.append(f"{name_text(each)} = {value}")
+        given = [
+            next(outer) if f"{name}.{each}" not in linked.inner else identifier(f"{name}_{each}")
+            for each in model.outputs
+        ]
+        known |= {f"{name}.{old}": name_text(each) for old, each in zip(model.outputs, given, strict=True)}
+        call = f'$import("{copied}")({", ".join(arguments)})'
+        lines.append(f"            {', '.join(map(name_text, given))} = {call};")
+    outputs = ", ".join(map(name_text, linked.outputs))
+    body = "\n".join(lines)
+    return f"program(1.3)\n{{\n    func main<{opset}>({', '.join(heads)}) {{\n{body}\n        }} -> ({outputs});\n}}\n"
+
+
+def records(package: Path) -> set[tuple[Any, ...]]:
+    """The records that the program of a package refers to: data type, count and digest."""
+    model = open_model(package)
+    tensors = [model.weights.tensor(held.value) for held in blob_values(model.program)]
+    return {(each.dtype.name, each.count, each.digest()) for each in tensors}
 
 
 def _compared(linked: miltext.Linked, paths: Sequence[Path], out: Path) -> str:

@@ -14,6 +14,14 @@ from miltext.syntax.keywords import taking
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
+    """The options of asking.
+
+    Args:
+        force: Whether to insist.
+        name: The name
+            of it.
+    """
+
     force: bool = False
     name: str = "x"
 
@@ -26,6 +34,15 @@ class Request(Options):
 
 @taking(Request)
 def asked(request: Request) -> tuple[str, bool, str]:
+    """Ask.
+
+    Args:
+        source: A text.
+        options: An `Options`.
+
+    Returns:
+        The answer.
+    """
     return request.source, request.force, request.name
 
 
@@ -38,6 +55,18 @@ def test_an_object_supplies_values_without_a_keyword() -> None:
     assert asked("a", options=options) == ("a", True, "y")
     assert asked("a", options=options, force=False) == ("a", False, "y")
     assert asked("a", options=None) == ("a", False, "x")
+
+
+def test_the_docstring_contains_the_fields_of_the_options() -> None:
+    described = inspect.getdoc(asked) or ""
+    assert described.splitlines()[2:8] == [
+        "Args:",
+        "    source: A text.",
+        "    force: Whether to insist.",
+        "    name: The name",
+        "        of it.",
+        "    options: An `Options`.",
+    ]
 
 
 def test_an_unknown_keyword_is_refused_by_the_function() -> None:

@@ -1,7 +1,7 @@
 ; Made by editors/generate.py. Each token has one pattern: the first or the last of several wins, by the editor.
 
 ["$[" "(" ")" "," ";" "<" ">" "[" "]" "{" "}"] @punctuation
-["$absent" "$blob" "$block" "$dictionary" "$doc" "$draft" "$elided" "$empty" "$list" "$npy" "$npz" "$rank" "$safetensors" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version"] @keyword.directive
+["$absent" "$blob" "$block" "$dictionary" "$doc" "$draft" "$elided" "$empty" "$import" "$list" "$npy" "$npz" "$rank" "$safetensors" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version"] @keyword.directive
 ["->" "="] @operator
 ["?"] @constant.builtin
 ["BLOBFILE"] @keyword

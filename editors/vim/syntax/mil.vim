@@ -16,7 +16,7 @@ syntax cluster milFunction contains=@milGap,milFunction2,milFunction3,@milPhrase
 syntax cluster milInputs contains=@milGap,milInputs2,milInputs3,milInputs4,milInputs5,milInputs6,milInputs7,@milConstant,milInputs10
 syntax cluster milBlock contains=@milGap,milBlock2,@milStatement,milBlock4
 syntax cluster milStatement contains=milStatement0,milStatement1,milStatement2,@milPhrase,milStatement4,milStatement5,milStatement6,milStatement7
-syntax cluster milMade contains=@milGap,milMade1,milMade2,milMade3,milMade4,milMade5,milMade7
+syntax cluster milMade contains=@milGap,milMade2,milMade3,milMade4,milMade5,milMade6,milMade8
 syntax cluster milPhrase contains=milPhrase0,milPhrase1,milPhrase2,milPhrase3,milPhrase4,milPhrase5,milPhrase6,milPhrase7,milPhrase8,@milConstant
 syntax cluster milOpset contains=@milGap,milOpset2,milOpset4
 syntax cluster milArguments contains=@milGap,milArguments2,milArguments3,milArguments4,milArguments5,@milBound,milArguments8
@@ -51,8 +51,8 @@ syntax match milInputs10 contained #[^ \t\r\n]#
 highlight default link milInputs10 milError
 syntax match milBlock4 contained #[^ \t\r\n]#
 highlight default link milBlock4 milError
-syntax match milMade7 contained #[^ \t\r\n]#
-highlight default link milMade7 milError
+syntax match milMade8 contained #[^ \t\r\n]#
+highlight default link milMade8 milError
 syntax match milOpset4 contained #[^ \t\r\n]#
 highlight default link milOpset4 milError
 syntax match milArguments8 contained #[^ \t\r\n]#
@@ -97,8 +97,8 @@ syntax match milMarker4 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\
 highlight default link milMarker4 milUse
 syntax match milStatement6 contained #\%(abs\|acos\|add\|affine\|argsort\|asin\|atan\|atanh\|avg_pool\|band_part\|batch_norm\|batch_to_space\|cast\|ceil\|clamped_relu\|classify\|clip\|concat\|cond\|const\|constexpr_affine_dequantize\|constexpr_blockwise_shift_scale\|constexpr_cast\|constexpr_lut_to_dense\|constexpr_lut_to_sparse\|constexpr_sparse_blockwise_shift_scale\|constexpr_sparse_to_dense\|conv\|conv_quantized\|conv_transpose\|cos\|cosh\|crop\|crop_resize\|cumsum\|custom_layer\|depth_to_space\|dequantize\|einsum\|elu\|equal\|erf\|exp\|exp2\|expand_dims\|fill\|fill_like\|flatten2d\|floor\|floor_div\|gather\|gather_along_axis\|gather_nd\|gelu\|greater\|greater_equal\|gru\|identity\|instance_norm\|inverse\|l2_norm\|l2_pool\|layer_norm\|leaky_relu\|less\|less_equal\|linear\|linear_activation\|list_gather\|list_length\|list_read\|list_scatter\|list_write\|local_response_norm\|log\|logical_and\|logical_not\|logical_or\|logical_xor\|lstm\|make_list\|matmul\|max_pool\|maximum\|minimum\|mod\|mul\|non_maximum_suppression\|non_zero\|not_equal\|one_hot\|pad\|pixel_shuffle\|pixel_unshuffle\|pow\|prelu\|quantize\|random_bernoulli\|random_categorical\|random_normal\|random_uniform\|range_1d\|read_state\|real_div\|reduce_argmax\|reduce_argmin\|reduce_l1_norm\|reduce_l2_norm\|reduce_log_sum\|reduce_log_sum_exp\|reduce_max\|reduce_mean\|reduce_min\|reduce_prod\|reduce_sum\|reduce_sum_square\|relu\|relu6\|resample\|reshape\|reshape_like\|resize\|resize_bilinear\|resize_nearest_neighbor\|reverse\|reverse_sequence\|rnn\|round\|rsqrt\|scaled_dot_product_attention\|scaled_tanh\|scatter\|scatter_along_axis\|scatter_nd\|select\|shape\|sigmoid\|sigmoid_hard\|sign\|silu\|sin\|sinh\|slice_by_index\|slice_by_size\|slice_update\|sliding_windows\|softmax\|softplus\|softplus_parametric\|softsign\|space_to_batch\|space_to_depth\|split\|sqrt\|square\|squeeze\|stack\|sub\|tan\|tanh\|threshold\|thresholded_relu\|tile\|topk\|transpose\|upsample_bilinear\|upsample_nearest_neighbor\|while_loop\|write_state\)[A-Za-z0-9_@]\@!\%(\%([ \t]\|/\*\%([^*\n]\|\*\+[^*/\n]\)*\*\+/\)*$\)\@=#
 highlight default link milStatement6 milOperation
-syntax match milMade5 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
-highlight default link milMade5 milFunction
+syntax match milMade6 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
+highlight default link milMade6 milFunction
 syntax match milOpset2 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
 highlight default link milOpset2 milOpset
 syntax match milOutputs3 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
@@ -112,8 +112,8 @@ syntax keyword milMarker3 contained names consts defaults
 highlight default link milMarker3 milMarker
 syntax match milStatement5 contained #\%([A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"\)\%(\%([ \t]\|/\*\%([^*\n]\|\*\+[^*/\n]\)*\*\+/\)*[(<]\)\@=#
 highlight default link milStatement5 milFunction
-syntax keyword milMade4 contained abs acos add affine argsort asin atan atanh avg_pool band_part batch_norm batch_to_space cast ceil clamped_relu classify clip concat cond const constexpr_affine_dequantize constexpr_blockwise_shift_scale constexpr_cast constexpr_lut_to_dense constexpr_lut_to_sparse constexpr_sparse_blockwise_shift_scale constexpr_sparse_to_dense conv conv_quantized conv_transpose cos cosh crop crop_resize cumsum custom_layer depth_to_space dequantize einsum elu equal erf exp exp2 expand_dims fill fill_like flatten2d floor floor_div gather gather_along_axis gather_nd gelu greater greater_equal gru identity instance_norm inverse l2_norm l2_pool layer_norm leaky_relu less less_equal linear linear_activation list_gather list_length list_read list_scatter list_write local_response_norm log logical_and logical_not logical_or logical_xor lstm make_list matmul max_pool maximum minimum mod mul non_maximum_suppression non_zero not_equal one_hot pad pixel_shuffle pixel_unshuffle pow prelu quantize random_bernoulli random_categorical random_normal random_uniform range_1d read_state real_div reduce_argmax reduce_argmin reduce_l1_norm reduce_l2_norm reduce_log_sum reduce_log_sum_exp reduce_max reduce_mean reduce_min reduce_prod reduce_sum reduce_sum_square relu relu6 resample reshape reshape_like resize resize_bilinear resize_nearest_neighbor reverse reverse_sequence rnn round rsqrt scaled_dot_product_attention scaled_tanh scatter scatter_along_axis scatter_nd select shape sigmoid sigmoid_hard sign silu sin sinh slice_by_index slice_by_size slice_update sliding_windows softmax softplus softplus_parametric softsign space_to_batch space_to_depth split sqrt square squeeze stack sub tan tanh threshold thresholded_relu tile topk transpose upsample_bilinear upsample_nearest_neighbor while_loop write_state
-highlight default link milMade4 milOperation
+syntax keyword milMade5 contained abs acos add affine argsort asin atan atanh avg_pool band_part batch_norm batch_to_space cast ceil clamped_relu classify clip concat cond const constexpr_affine_dequantize constexpr_blockwise_shift_scale constexpr_cast constexpr_lut_to_dense constexpr_lut_to_sparse constexpr_sparse_blockwise_shift_scale constexpr_sparse_to_dense conv conv_quantized conv_transpose cos cosh crop crop_resize cumsum custom_layer depth_to_space dequantize einsum elu equal erf exp exp2 expand_dims fill fill_like flatten2d floor floor_div gather gather_along_axis gather_nd gelu greater greater_equal gru identity instance_norm inverse l2_norm l2_pool layer_norm leaky_relu less less_equal linear linear_activation list_gather list_length list_read list_scatter list_write local_response_norm log logical_and logical_not logical_or logical_xor lstm make_list matmul max_pool maximum minimum mod mul non_maximum_suppression non_zero not_equal one_hot pad pixel_shuffle pixel_unshuffle pow prelu quantize random_bernoulli random_categorical random_normal random_uniform range_1d read_state real_div reduce_argmax reduce_argmin reduce_l1_norm reduce_l2_norm reduce_log_sum reduce_log_sum_exp reduce_max reduce_mean reduce_min reduce_prod reduce_sum reduce_sum_square relu relu6 resample reshape reshape_like resize resize_bilinear resize_nearest_neighbor reverse reverse_sequence rnn round rsqrt scaled_dot_product_attention scaled_tanh scatter scatter_along_axis scatter_nd select shape sigmoid sigmoid_hard sign silu sin sinh slice_by_index slice_by_size slice_update sliding_windows softmax softplus softplus_parametric softsign space_to_batch space_to_depth split sqrt square squeeze stack sub tan tanh threshold thresholded_relu tile topk transpose upsample_bilinear upsample_nearest_neighbor while_loop write_state
+highlight default link milMade5 milOperation
 syntax match milOutputs2 contained #[(,]#
 highlight default link milOutputs2 milPunctuation
 syntax match milTyped6 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
@@ -130,14 +130,14 @@ syntax match milMarker2 contained #[(,]#
 highlight default link milMarker2 milPunctuation
 syntax match milStatement4 contained #\%(abs\|acos\|add\|affine\|argsort\|asin\|atan\|atanh\|avg_pool\|band_part\|batch_norm\|batch_to_space\|cast\|ceil\|clamped_relu\|classify\|clip\|concat\|cond\|const\|constexpr_affine_dequantize\|constexpr_blockwise_shift_scale\|constexpr_cast\|constexpr_lut_to_dense\|constexpr_lut_to_sparse\|constexpr_sparse_blockwise_shift_scale\|constexpr_sparse_to_dense\|conv\|conv_quantized\|conv_transpose\|cos\|cosh\|crop\|crop_resize\|cumsum\|custom_layer\|depth_to_space\|dequantize\|einsum\|elu\|equal\|erf\|exp\|exp2\|expand_dims\|fill\|fill_like\|flatten2d\|floor\|floor_div\|gather\|gather_along_axis\|gather_nd\|gelu\|greater\|greater_equal\|gru\|identity\|instance_norm\|inverse\|l2_norm\|l2_pool\|layer_norm\|leaky_relu\|less\|less_equal\|linear\|linear_activation\|list_gather\|list_length\|list_read\|list_scatter\|list_write\|local_response_norm\|log\|logical_and\|logical_not\|logical_or\|logical_xor\|lstm\|make_list\|matmul\|max_pool\|maximum\|minimum\|mod\|mul\|non_maximum_suppression\|non_zero\|not_equal\|one_hot\|pad\|pixel_shuffle\|pixel_unshuffle\|pow\|prelu\|quantize\|random_bernoulli\|random_categorical\|random_normal\|random_uniform\|range_1d\|read_state\|real_div\|reduce_argmax\|reduce_argmin\|reduce_l1_norm\|reduce_l2_norm\|reduce_log_sum\|reduce_log_sum_exp\|reduce_max\|reduce_mean\|reduce_min\|reduce_prod\|reduce_sum\|reduce_sum_square\|relu\|relu6\|resample\|reshape\|reshape_like\|resize\|resize_bilinear\|resize_nearest_neighbor\|reverse\|reverse_sequence\|rnn\|round\|rsqrt\|scaled_dot_product_attention\|scaled_tanh\|scatter\|scatter_along_axis\|scatter_nd\|select\|shape\|sigmoid\|sigmoid_hard\|sign\|silu\|sin\|sinh\|slice_by_index\|slice_by_size\|slice_update\|sliding_windows\|softmax\|softplus\|softplus_parametric\|softsign\|space_to_batch\|space_to_depth\|split\|sqrt\|square\|squeeze\|stack\|sub\|tan\|tanh\|threshold\|thresholded_relu\|tile\|topk\|transpose\|upsample_bilinear\|upsample_nearest_neighbor\|while_loop\|write_state\)[A-Za-z0-9_@]\@!\%(\%([ \t]\|/\*\%([^*\n]\|\*\+[^*/\n]\)*\*\+/\)*[(<]\)\@=#
 highlight default link milStatement4 milOperation
-syntax region milMade3 contained matchgroup=milType start=#\$-\=[0-9]\+[0-9A-Za-z_]\@!# matchgroup=NONE end=#\%(\$[a-z]\)\@=# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
+syntax region milMade4 contained matchgroup=milType start=#\$-\=[0-9]\+[0-9A-Za-z_]\@!# matchgroup=NONE end=#\%(\$[a-z]\)\@=# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax match milTyped5 contained #\$-\=[0-9]\+[0-9A-Za-z_]\@!#
 highlight default link milTyped5 milType
 syntax match milElement11 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
 highlight default link milElement11 milUse
 syntax match milRoot25 #[\-+]\=[0-9][0-9A-Za-z_.]*\|\$[A-Za-z]\+#
 highlight default link milRoot25 milError
-syntax region milMade2 contained matchgroup=milMarker start=#\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%(\$[a-z]\)\@=# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
+syntax region milMade3 contained matchgroup=milMarker start=#\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%(\$[a-z]\)\@=# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax match milTyped4 contained #\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!#
 highlight default link milTyped4 milMarker
 syntax region milElement10 contained matchgroup=milPunctuation start=#<# matchgroup=milPunctuation end=#># matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milType
@@ -145,12 +145,12 @@ syntax match milString0 contained #[^"\\\n\u0001-\u0008\u000b\u000c\u000e-\u001f
 highlight default link milString0 milString
 syntax match milRoot24 #\$0[xX][0-9a-fA-F]\+[0-9A-Za-z_]\@!#
 highlight default link milRoot24 milNumber
-syntax region milMade1 contained matchgroup=milType start=#\%(dict\|list\|state\|tensor\|tensor_buffer\|tuple\|bool\|string\|fp8e4m3fn\|fp8e5m2\|fp16\|bf16\|fp32\|fp64\|int4\|int8\|int16\|int32\|int64\|uint1\|uint2\|uint3\|uint4\|uint6\|uint8\|uint16\|uint32\|uint64\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%(\$[a-z]\)\@=# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
+syntax region milMade2 contained matchgroup=milType start=#\%(dict\|list\|state\|tensor\|tensor_buffer\|tuple\|bool\|string\|fp8e4m3fn\|fp8e5m2\|fp16\|bf16\|fp32\|fp64\|int4\|int8\|int16\|int32\|int64\|uint1\|uint2\|uint3\|uint4\|uint6\|uint8\|uint16\|uint32\|uint64\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%(\$[a-z]\)\@=# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax keyword milTyped3 contained dict list state tensor tensor_buffer tuple bool string fp8e4m3fn fp8e5m2 fp16 bf16 fp32 fp64 int4 int8 int16 int32 int64 uint1 uint2 uint3 uint4 uint6 uint8 uint16 uint32 uint64
 highlight default link milTyped3 milType
 syntax match milField1 contained #=#
 highlight default link milField1 milOperator
-syntax match milRoot23 #\%(\$absent\|\$blob\|\$block\|\$bools\|\$bytes\|\$dictionary\|\$doc\|\$doubles\|\$draft\|\$elided\|\$empty\|\$floats\|\$ints\|\$list\|\$longInts\|\$none\|\$npy\|\$npz\|\$rank\|\$safetensors\|\$strings\|\$tensor\|\$tuple\|\$unset\|\$value\|\$variadic\|\$version\)[A-Za-z0-9_@]\@!#
+syntax match milRoot23 #\%(\$absent\|\$blob\|\$block\|\$bools\|\$bytes\|\$dictionary\|\$doc\|\$doubles\|\$draft\|\$elided\|\$empty\|\$floats\|\$import\|\$ints\|\$list\|\$longInts\|\$none\|\$npy\|\$npz\|\$rank\|\$safetensors\|\$strings\|\$tensor\|\$tuple\|\$unset\|\$value\|\$variadic\|\$version\)[A-Za-z0-9_@]\@!#
 highlight default link milRoot23 milMarker
 syntax region milTyped2 contained matchgroup=milPunctuation start=#(# matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%(;\)\@=# contains=@milLiteral
 syntax keyword milField0 contained interleave_factors offset path shape strides
@@ -182,7 +182,7 @@ highlight default link milRoot16 milOperator
 syntax match milConstant5 contained #\$0[xX][0-9a-fA-F]\+[0-9A-Za-z_]\@!#
 highlight default link milConstant5 milNumber
 syntax region milRoot15 matchgroup=milOperator start=#-># matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%([;{}[]\)\@=# contains=@milOutputs
-syntax match milConstant4 contained #\%(\$absent\|\$blob\|\$block\|\$bools\|\$bytes\|\$dictionary\|\$doc\|\$doubles\|\$draft\|\$elided\|\$empty\|\$floats\|\$ints\|\$list\|\$longInts\|\$none\|\$npy\|\$npz\|\$rank\|\$safetensors\|\$strings\|\$tensor\|\$tuple\|\$unset\|\$value\|\$variadic\|\$version\)[A-Za-z0-9_@]\@!#
+syntax match milConstant4 contained #\%(\$absent\|\$blob\|\$block\|\$bools\|\$bytes\|\$dictionary\|\$doc\|\$doubles\|\$draft\|\$elided\|\$empty\|\$floats\|\$import\|\$ints\|\$list\|\$longInts\|\$none\|\$npy\|\$npz\|\$rank\|\$safetensors\|\$strings\|\$tensor\|\$tuple\|\$unset\|\$value\|\$variadic\|\$version\)[A-Za-z0-9_@]\@!#
 highlight default link milConstant4 milMarker
 syntax region milRoot14 matchgroup=milPunctuation start=#\$\=\[# matchgroup=milPunctuation end=#\]# matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milAttributes
 syntax region milConstant3 contained matchgroup=milString start=#"# matchgroup=milString end=#"# matchgroup=NONE end=#\%($\)\@=# contains=@milString
@@ -209,7 +209,7 @@ highlight default link milNamed0 milParameter
 syntax region milBound8 contained matchgroup=milPunctuation start=#\[# matchgroup=milPunctuation end=#\]# matchgroup=NONE end=#\%(;\)\@=# contains=@milElements
 syntax match milType7 contained #?#
 highlight default link milType7 milConstant
-syntax region milRoot8 matchgroup=milOperator start=#=# matchgroup=NONE end=#\%([^A-Za-z_$/ \t\r\n]\)\@=# contains=@milMade
+syntax region milRoot8 matchgroup=milOperator start=#=# matchgroup=milMarker end=#\%(\$import\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$/ \t\r\n]\)\@=# contains=@milMade
 syntax region milInputs6 contained matchgroup=milType start=#\$-\=[0-9]\+[0-9A-Za-z_]\@!# matchgroup=NONE end=#\%(\$[a-z]\)\@=# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax match milPhrase6 contained #=#
 highlight default link milPhrase6 milOperator
@@ -264,7 +264,7 @@ syntax region milBound1 contained matchgroup=milMarker start=#\%(\$absent\|\$emp
 syntax match milElement0 contained #,#
 highlight default link milElement0 milPunctuation
 syntax region milFunction2 contained matchgroup=milPunctuation start=#{# matchgroup=milPunctuation end=#}# contains=@milBlock
-syntax region milStatement1 contained matchgroup=milOperator start=#=# matchgroup=NONE end=#\%([^A-Za-z_$/ \t\r\n]\)\@=# contains=@milMade
+syntax region milStatement1 contained matchgroup=milOperator start=#=# matchgroup=milMarker end=#\%(\$import\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$/ \t\r\n]\)\@=# contains=@milMade
 syntax region milBound0 contained matchgroup=milType start=#\%(dict\|list\|state\|tensor\|tensor_buffer\|tuple\|bool\|string\|fp8e4m3fn\|fp8e5m2\|fp16\|bf16\|fp32\|fp64\|int4\|int8\|int16\|int32\|int64\|uint1\|uint2\|uint3\|uint4\|uint6\|uint8\|uint16\|uint32\|uint64\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%(\$[a-z]\)\@=# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax match milElements2 contained #\%([A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"\)\%(\%([ \t]\|/\*\%([^*\n]\|\*\+[^*/\n]\)*\*\+/\)*=\)\@=#
 highlight default link milElements2 milParameter

@@ -17,6 +17,7 @@ from miltext.files.interrupts import ended_by_signals
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -26,6 +27,9 @@ MOST_ON_WINDOWS = 61
 
 _WRITTEN = 1.0
 """Seconds after which a process that has to end has written its last result: half of one would block the reader."""
+
+_PATIENCE = 3.0
+"""Seconds after which a process that has to end is killed: a stopped one acts on no other signal."""
 
 _working = threading.Lock()
 _is_ending = threading.Event()
@@ -50,7 +54,8 @@ def width_of(jobs: int, items: int) -> int:
 
 @contextmanager
 def process_pool(width: int) -> Iterator[Executor]:
-    """Yield an executor of processes. An exception ends them, also in the middle of their work.
+    """Yield an executor of processes. An exception ends them, also in the middle of their work, and kills those that do
+    not end.
 
     Each process waits for the other end of a pipe to be closed, which also happens if this process is killed.
     """
@@ -58,15 +63,25 @@ def process_pool(width: int) -> Iterator[Executor]:
     # The processes of a fork get copies of locks that other threads may hold.
     context = get_context("spawn" if threading.active_count() > 1 else None)
     executor = ProcessPoolExecutor(width, context, initializer=_begin, initargs=(lifeline, held))
+    killing = threading.Timer(_PATIENCE, _kill, [executor._processes])  # nothing public names them
+    killing.daemon = True
     try:
         yield executor
     except BaseException:
+        killing.start()
         held.close()
         raise
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
+        killing.cancel()
         held.close()
         lifeline.close()
+
+
+def _kill(processes: dict[int, BaseProcess]) -> None:
+    """Kill processes; those that ended are not in the dictionary, or take no signal."""
+    for each in [*processes.values()]:
+        each.kill()
 
 
 def _begin(lifeline: Connection, held: Connection) -> None:

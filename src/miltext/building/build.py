@@ -133,16 +133,16 @@ def write(new: NewModel, source: Model, output: Path, choices: BuildChoices) -> 
     return new.warnings
 
 
-def store(source: Model, output: Path, weights: str | os.PathLike[str] | None = None) -> None:
+def store(source: Model, output: Path, choices: BuildChoices) -> None:
     """Write a text's program, with the arrays that it names in a weight file, as an `.mlmodel` without a description.
 
-    The result is for running the program. The weight files that the program names are in the folder `weights`, or in
-    the text's folder. Raise as `build` does.
+    The result is for running the program. The weight files that the program names are in the text's folder, unless the
+    choices name another one. Raise as `build` does.
     """
-    program, arrays = program_of(source, [])
+    program, arrays = _edited_program(source, [], choices)
     new = NewModel(Spec(specificationVersion=WIDE_INTEGERS_SINCE, mlProgram=program))
     try:
-        write_model(_with_weights(new, source, arrays, BuildChoices(weights=weights)), output, False, None)
+        write_model(_with_weights(new, source, arrays, choices), output, False, None)
     except ModelError as failure:
         raise placed(failure, source) from failure
 
@@ -231,8 +231,10 @@ def _is_described_by_types(chosen: Model) -> bool:
 
 def _edited_program(source: Model, originals: Sequence[Program], choices: BuildChoices) -> Filled:
     """Return the program of a source, as it will be written."""
-    program, arrays = program_of(source, originals)
-    return Filled(program, choices.edit(program, arrays) if choices.edit else arrays)
+    program, arrays = program_of(source, originals, imports=choices.imports is not None)
+    for edit in filter(None, (choices.imports, choices.edit)):
+        arrays = edit(program, arrays)
+    return Filled(program, arrays)
 
 
 # ---- files
@@ -249,7 +251,7 @@ def _check_read(new: NewModel, output: Path, choices: BuildChoices) -> None:
 def _with_weights(new: NewModel, source: Model, arrays: dict[str, InType], choices: BuildChoices) -> NewModel:
     """Return a new model with its weight files and the arrays to store."""
     try:
-        own, is_edited = LooseFolder(source.model_path or Path.cwd()), choices.edit is not None
+        own, is_edited = LooseFolder(source.model_path or Path.cwd()), (choices.imports or choices.edit) is not None
         folder = GivenFolder(own, choices.weights, [new.spec.mlProgram], is_edited=is_edited)
         new.find_files(folder)
     except WeightsError as failure:

@@ -62,7 +62,29 @@ class WriteOptions(OutputOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class BuildOptions(WriteOptions):
-    """The options of `miltext.build`, which describes them."""
+    """The options of `miltext.build`.
+
+    Args:
+        original: The source of all that the program does not contain.
+        model: The model in the pipeline of the original whose program is replaced.  [the only ML Program]
+        weights: A folder, a mapping of files by their names in the program, below `@model_path`, or several of these,
+            for weights that the original lacks. A file in a mapping may be a model with one weight file.
+        ranges: Sizes by input, `"1,3,64..512,64..512"`, or for each axis a size or the least and greatest one; each `?`
+            of an input needs one.
+        description: A TOML file, as `miltext.describe` writes it, in place of any other description.
+        externalize: The fewest elements of an immediate constant to move into the weight file.
+        prune_weights: Whether weight files contain only weights that the model refers to, and equal weights once. A
+            note states the number of bytes left out.
+        renames: New names by old ones, of the features of all models of a pipeline.
+        no_loss: Whether to refuse a build that would lose an entry of the description.
+        allow_unproven: Whether an `.mlmodelc` may contain parts that no known output of the compiler shows.
+        versions: The stated versions of the compiler.  [those of a compiled model, or the newest known]
+        force: Whether to replace a file or folder at `output`.
+        check: Whether errors of `miltext.check` in the program prevent the build.
+        on_change: A function that gets each changed entry of the description, when all is written.
+        progress: A function that gets the number of bytes of each written piece.
+        expect: A function that gets, before that, a function that returns their total.
+    """
 
     original: Model | Message | str | os.PathLike[str] | None = None
     externalize: int | None = option(
@@ -88,11 +110,13 @@ class BuildOptions(WriteOptions):
 class BuildChoices(BuildOptions):
     """The options of a build whose original is open.
 
-    `edit` is for the verbs that change a program, and `any_kind` for the verbs that write any model as it is.
-    `elsewhere` are entries of the description that other models take, by function and name: they are not lost.
+    `imports` puts the operations of imported models into the program of a text, before `edit`, which is for the verbs
+    that change a program; `any_kind` is for the verbs that write any model as it is. `elsewhere` are entries of the
+    description that other models take, by function and name: they are not lost.
     """
 
     original: Model | None = None
+    imports: Edit | None = None
     edit: Edit | None = None
     any_kind: bool = False
     elsewhere: Collection[tuple[str, str]] = ()

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.arrays.opening import ArrayFolder
-from miltext.diagnostics import ModelError, Note, ParseError, codes
+from miltext.diagnostics import MiltextError, ModelError, Note, ParseError, codes
 from miltext.parsing.locating import enclosing
 from miltext.parsing.lowering import Lowering, LoweringError
 from miltext.parsing.lowering.blobs import blob_message
+from miltext.parsing.lowering.imports import marked, reference_of
 from miltext.parsing.lowering.left_out import LEFT_OUT, MARK, LeavingOut, NamedArray
 from miltext.parsing.lowering.names import string_bytes
 from miltext.parsing.lowering.values import ArrayFile, Elided, Raw, immediate
@@ -45,20 +46,21 @@ class Filled(NamedTuple):
     arrays: dict[str, InType]
 
 
-def program_of(source: Model, originals: Sequence[Program]) -> Filled:
+def program_of(source: Model, originals: Sequence[Program], *, imports: bool = False) -> Filled:
     """Return a copy of the program of a source; a text is filled as by `fill`, unless its program was read already."""
     if source.kind != "mil" or "program" in vars(source):
         return Filled(deepcopy(source.program), {})
-    return fill(source.text or "", source.name, source.model_path or Path(), originals)
+    return fill(source.text or "", source.name, source.model_path or Path(), originals, imports=imports)
 
 
-def fill(text: str, path: str, folder: Path | None, originals: Sequence[Program]) -> Filled:
+def fill(text: str, path: str, folder: Path | None, originals: Sequence[Program], *, imports: bool = False) -> Filled:
     """Return the Program of a text. Elided literals are from the `originals`; digest, type and count must agree.
 
-    Arrays are found in `folder`; if it is None, values keep their names. Raise ParseError: as `parse` does; MIL410 and
-    MIL411 for a missing literal, MIL412 to MIL419 for an array. A note names the operation.
+    Arrays are found in `folder`; if it is None, values keep their names. With `imports`, operations stand for imports.
+    Raise ParseError: as `parse` does; MIL410 and MIL411 for a missing literal, MIL412 to MIL419 for an array. A note
+    names the operation.
     """
-    lowering = Filling(folder, originals)
+    lowering = (Filling if not imports else FillingWithImports)(folder, originals)
     try:
         wire = lower(text, path, lowering)
     except ParseError as failure:
@@ -117,6 +119,13 @@ class Filling(Lowering):
                 tensor = held.value.immediateValue.tensor
                 known.setdefault(digest(tensor), []).append((held.value.type, tensor))
         return known
+
+
+class FillingWithImports(Filling):
+    """A Filling that accepts imports, as the names of their files."""
+
+    def imported(self, children: Children) -> str:
+        return marked(reference_of(children))
 
 
 class LeftOut(Raw):
@@ -197,13 +206,15 @@ def mark_of(reference: ArrayReference, dtype: DType) -> str:
 # ---- an array found unfit when it is stored
 
 
-def blame(text: str, path: str, mark: str, failure: ModelError) -> ParseError:
-    """Return the error about an array's data, at the place of its reference in the text."""
+def blame(text: str, path: str, mark: str, failure: ModelError) -> MiltextError:
+    """Return the error about an array's data, at the place of its reference in the text; an array of an imported text
+    has none.
+    """
     try:
         lower(text, path, Blaming(mark, failure.diagnostics[0]))
     except ParseError as placed:
         return ParseError([_named(text, found) for found in placed.diagnostics], text=text, path=path)
-    raise AssertionError(mark)
+    return failure
 
 
 class Blaming(LeavingOut):

@@ -109,6 +109,11 @@ def given_folder(source: Model, given: GivenWeights | None, program: Program) ->
     return GivenFolder(own, given, [program])
 
 
+def with_files(given: GivenWeights | None, files: Mapping[str, Path]) -> list[AnyPath | Mapping[str, AnyPath]]:
+    """Return given weights with further files, by their names below `@model_path`."""
+    return [*_several(given), files]
+
+
 def with_folder(given: GivenWeights | None, folder: Path) -> list[AnyPath | Mapping[str, AnyPath]]:
     """Return given weights with a further folder."""
     return [*_several(given), folder]

@@ -71,7 +71,8 @@ class NewModel:
     weight files that do not exist, each as an error by its fileName. `added` are the additions of Apple's compiler to
     each ML Program, if it was compiled, and `own_shapes` are the FlexibleShapeInformation of functions that the
     compiler did not add. `overlays` are the overlays of the original package, whose texts are in the description.
-    `linked` are the models that it was linked from.
+    `linked` are the models that it was linked from, and `imported` the files and folders that its text imports, and the
+    imported texts.
     """
 
     spec: Spec
@@ -94,6 +95,7 @@ class NewModel:
     own_shapes: list[dict[str, Value]] = field(default_factory=list)
     overlays: Overlays | None = None
     linked: list[Model] = field(default_factory=list)
+    imported: list[Path] = field(default_factory=list)
 
     def find_files(self, folder: BlobFolder, lacking: Collection[str] = ()) -> None:
         """Find and check the weights that every program names.

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from miltext.arrays.opening import ArrayFolder
     from miltext.arrays.stored import StoredArray
+    from miltext.checking.imported_functions import ImportedFunctions
     from miltext.parsing.lowering.arrays import ArrayReference
     from miltext.schema.paths import Path as Place
     from miltext.schema.proto import Value
@@ -29,10 +30,17 @@ _NO_VALUES = _NO_FOLDER.format("everything except the array is checked")
 
 
 class Arrays:
-    """The arrays of a text in a folder, None for a text without one. Each array and each problem is reported once."""
+    """The arrays of a text in a folder, None for a text without one. Each array and each problem is reported once.
 
-    def __init__(self, folder: Path | None) -> None:
+    `imports` are the models of a text that `has_imports`; None without a folder.
+    """
+
+    def __init__(
+        self, folder: Path | None, imports: ImportedFunctions | None = None, *, has_imports: bool = False
+    ) -> None:
         self.folder = folder
+        self.imports = imports
+        self.has_imports = has_imports or imports is not None
         self._files: ArrayFolder | None = None
         self._opened: dict[ArrayReference, StoredArray | Finding] = {}
         self._reported: set[tuple[str, ...]] = set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from miltext.checking.draft_arrays import HeldArray, conversion
@@ -18,8 +18,9 @@ from miltext.checking.draft_constants import (
     takes,
 )
 from miltext.checking.findings import Finding, named, operations_around
+from miltext.checking.import_calls import ImportCall, named_arguments, unnamed_arguments
 from miltext.checking.inference.operands import Operand, read_value
-from miltext.checking.inference.program import UNDEFINED, is_misnamed
+from miltext.checking.inference.program import UNDEFINED, Outcome, is_misnamed
 from miltext.checking.inference.reading import StatedGraph
 from miltext.checking.literal_types import Misfit, UndecidedType, usual_type
 from miltext.checking.not_inferred import why_not_inferred
@@ -27,6 +28,7 @@ from miltext.checking.operations import message_path
 from miltext.diagnostics import Diagnostic, ParseError, Span, codes
 from miltext.ir import parts as ir
 from miltext.parsing.elaboration import UNNAMED
+from miltext.parsing.lowering.imports import import_named
 from miltext.parsing.lowering.left_out import array_named
 from miltext.parsing.parser import parse_value
 from miltext.schema.operations import first_opset, signature
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 
     from miltext.checking.arrays import Arrays
     from miltext.checking.draft_types import DraftTypes
-    from miltext.checking.inference.operands import NestedBlock
+    from miltext.checking.inference.operands import Arguments, NestedBlock
     from miltext.checking.inference.program import Path as InferencePath
     from miltext.ir.parts import Block, Op
     from miltext.parsing.recovery import Recovered
@@ -69,7 +71,7 @@ class DraftWalk(UsualWalk):
     ) -> None:
         super().__init__(StatedGraph(read.program or Program()))
         self.arrays = arrays
-        self.text = read.text
+        self.text, self.root = read.text, read.root
         self.dialect = dialect_of(read.text)
         self.gaps = read.drafts
         self.flawed = read.flawed
@@ -90,6 +92,8 @@ class DraftWalk(UsualWalk):
         if signature(op.type, self.opset) is None:
             self.unnamed(op, place)
         self.attributes(op, place)
+        if (call := self.call(op)) is not None:
+            self.types.edits.update(named_arguments(call, place, self.names_of_places))
         if self.opened(op, place):
             return
         self.constants(op, place)
@@ -101,6 +105,28 @@ class DraftWalk(UsualWalk):
                 self.known[output] = UNDEFINED
         self.hold(op, place)
         self.use(place, [self.known[output] for output in op.outputs])
+
+    # ---- imports
+
+    def call(self, op: Op) -> ImportCall | None:
+        """Return an operation as a call of an imported function that can be read; None for any other operation."""
+        reference = import_named(op.type) if self.arrays.imports is not None else None
+        if reference is None or self.arrays.imports is None:
+            return None
+        call = ImportCall(op, reference, self.arrays.imports, self.dialect)
+        return call if call.is_readable else None
+
+    @cached_property
+    def names_of_places(self) -> dict[Path, Span]:
+        """The names of arguments of imports that elaboration made of their places, by path."""
+        return unnamed_arguments(self.root)
+
+    def outcome(self, op: Op, arguments: Arguments, path: InferencePath) -> Outcome:
+        made = super().outcome(op, arguments, path)
+        if (call := self.call(op)) is not None:
+            made = Outcome(arguments)  # another one for each import, whose folder may be another one
+            made.inferred = call.followed({name: each[0].type for name, each in arguments.operands.items() if each})
+        return made
 
     def arguments(self, op: Op, place: Path) -> None:
         """Write the literal arguments of an operation."""
@@ -143,7 +169,7 @@ class DraftWalk(UsualWalk):
 
     def unnamed(self, op: Op, place: Path) -> None:
         """Report arguments without names of an unknown operation."""
-        for name in op.inputs:
+        for name in op.inputs if import_named(op.type) is None else ():
             if name.startswith(UNNAMED) and first_opset(op.type) is None:
                 gap = (*place, "inputs", Key(name))
                 message = f"{named(op.type)} is not known: write each argument with its parameter, `x = ...`"
@@ -209,6 +235,8 @@ class DraftWalk(UsualWalk):
             return self.array(op.attributes[name], made, gap)
         if name == "name":
             made = TensorType("string", ())
+        elif import_named(op.type) is not None:
+            return None  # `import_findings` refuse it
         elif not is_constant:
             made = self.attribute_type(op, name, gap)
         return self.value(gap, made) if made is not None else None
@@ -390,6 +418,8 @@ class DraftWalk(UsualWalk):
             declared(output).type.CopyFrom(write_type(inferred[index]))
             self.state_type(gap, inferred[index])
             return True
+        if import_named(inference.operation.type) is not None:
+            return False  # `import_findings` contain the reason
         operands = [operand for bound in inference.arguments.operands.values() for operand in bound]
         what = f"the type of {named(output.name)} cannot be inferred"
         if first_opset(inference.operation.type) is None:
@@ -436,6 +466,8 @@ class DraftWalk(UsualWalk):
         return None.
         """
         known = signature(op.type, self.opset)
+        if (call := self.call(op)) is not None and isinstance(taken := call.taken(name), TensorType):
+            return taken
         what = "the type of this literal cannot be inferred"
         if known is None or name not in known.parameters:
             message = f"{what}: nothing is known of {named(name)} of {named(op.type)}; write it out"

@@ -8,7 +8,7 @@ from miltext.diagnostics import Diagnostic, ParseError, Span, codes
 from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.parser import attempt
 from miltext.syntax.lexer import FINE, lexer
-from miltext.syntax.names import ARRAYS
+from miltext.syntax.names import FILES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,10 +22,10 @@ UNFIT = (codes.UNKNOWN_ELIDED_LITERAL, codes.ELIDED_LITERAL_TYPE)
 def program_of(text: str, originals: Sequence[Program]) -> tuple[Program | None, list[Diagnostic]]:
     """Return the Program of a text with omitted values, None if it has other mistakes; and findings about these values.
 
-    The `originals` give the values. If a value is missing or does not fit, only the type of each is known. Arrays stay
-    in their files, and values name them.
+    The `originals` give the values. If a value is missing or does not fit, only the type of each is known. Arrays and
+    imports stay in their files, and values and operations name them.
     """
-    if "$elided" not in text and not any(word in text for word in ARRAYS):
+    if "$elided" not in text and not any(word in text for word in FILES):
         return None, []
     places = [at for _, word, at in lexer(FINE).tokens(text, 0) if word == "$elided"]
     findings = [_note(len(places), places[0])] if places else []
@@ -33,7 +33,7 @@ def program_of(text: str, originals: Sequence[Program]) -> tuple[Program | None,
         from miltext.building.filling import fill
 
         try:
-            return fill(text, "", None, originals).program, []
+            return fill(text, "", None, originals, imports=True).program, []
         except ParseError as failure:
             findings = [found for found in failure.diagnostics if found.code in UNFIT] or findings
     return attempt(text, LeavingOut()), findings

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from miltext.checking.blocks import specialization_findings
 from miltext.checking.findings import located
 from miltext.checking.ignores import without_ignored
+from miltext.checking.import_calls import import_findings
 from miltext.checking.inference.reading import StatedGraph
 from miltext.checking.operations import operation_findings
 from miltext.checking.refused import refused_findings
@@ -77,4 +78,5 @@ def verify(
         *value_findings(graph, arrays),
         *operation_findings(graph, dialect, faulty),
         *refused_findings(graph, undescribed),
+        *(import_findings(graph, arrays.imports, dialect) if arrays and arrays.has_imports else ()),
     ]

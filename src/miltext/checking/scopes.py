@@ -15,6 +15,7 @@ from miltext.checking.inference import TensorType, spelled
 from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import bool_meant, did_you_mean, nearest, one_slip_from
 from miltext.ir.parts import Block, Op, Value
+from miltext.parsing.lowering.imports import import_named
 from miltext.schema.dtypes import ELSEWHERE
 from miltext.schema.operations import words_of
 from miltext.schema.opsets import PROTO_BY_TEXT, TEXT_BY_PROTO, plain_opset
@@ -174,7 +175,7 @@ class _Names:
 
     def operation(self, op: Op, path: Path) -> Iterator[Finding]:
         attributes = self.graph.attributes[op]
-        if _is_odd(op.type):
+        if _is_odd(op.type) and import_named(op.type) is None:
             yield _not_an_identifier(op.type, (*path, "type"))
         yield from _keys(attributes, path)
         for key, operands in op.inputs.items():

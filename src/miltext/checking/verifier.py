@@ -27,6 +27,7 @@ from miltext.schema.proto import Program
 from miltext.schema.refused import CODES
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.lexer import dialect_of
+from miltext.syntax.names import IMPORT
 from miltext.syntax.programs import own_copy
 from miltext.syntax.recursion import with_room
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from miltext.checking.draft_types import DraftTypes
     from miltext.checking.findings import Finding
     from miltext.checking.further import Further
+    from miltext.checking.imports import Imports
     from miltext.diagnostics import Diagnostic
     from miltext.parsing.recovery import Recovered
     from miltext.schema.paths import Path as Place
@@ -107,6 +109,26 @@ def folder_of(path: str | None) -> Path | None:
     from pathlib import Path
 
     return None if path is None else Path(path).parent
+
+
+def beside(text: str, folder: Path | None) -> Arrays:
+    """Return the arrays and the imports of a text in a folder, None for a text without one."""
+    if IMPORT not in text:
+        return Arrays(folder)
+    from miltext.checking.imports import Imports  # opens models
+
+    return Arrays(folder, Imports(folder, _read_import) if folder is not None else None, has_imports=True)
+
+
+def _read_import(text: str, path: str, imports: Imports) -> Program:
+    """Return the Program of an imported text at a path, with its types. Raise ParseError for a wrong text."""
+    arrays = Arrays(folder_of(path), imports, has_imports=IMPORT in text)
+    checked = _check_text(text, arrays=arrays)
+    if found := errors_in(checked.reported(text)):
+        raise ParseError(found, text=text, path=path)
+    program = checked.read.program if checked.read is not None else attempt(text) or program_of(text, ())[0]
+    assert program is not None  # or it would have an error
+    return program
 
 
 @with_room
@@ -213,15 +235,17 @@ def _check_text(
     *,
     keep: bool = False,
     undescribed: str = "",
+    arrays: Arrays | None = None,
 ) -> CheckedText:
     """Return the findings about a text, and the findings of others (`said`) about its Program, which may be `known`.
 
-    With `keep`, the tree of a draft is kept as `recover` does. `undescribed` is as in `refused_findings`.
+    With `keep`, the tree of a draft is kept as `recover` does. `undescribed` is as in `refused_findings`. The `arrays`
+    are those beside the text in its folder.
     """
     if is_dump(text):
         return CheckedText(dump_findings(text, also=also, folder=folder))
     omitted: list[Diagnostic] = []
-    arrays = Arrays(folder)
+    arrays = arrays or beside(text, folder)
     program = known or attempt(text)
     if program is None:
         program, omitted = program_of(text, originals)

@@ -64,23 +64,10 @@ def command(draft: str, output: str, anew: bool, **options: bool) -> None:
     written to a folder without them.
     """
     from miltext.drafting.draft import complete, complete_anew
-    from miltext.dumps.texts import is_dump
-    from miltext.files.contents import decode, is_binary, read_file
-    from miltext.files.foreign import refuse_foreign
-    from miltext.parsing.parser import parse
     from miltext.syntax.names import DRAFT_WORDS
 
-    if draft != "-" and os.path.isdir(existing(draft)):
-        raise click.UsageError(_NO_DRAFT.format(f"{draft} is a folder"))
     name = shown_name(draft)
-    ending = os.path.splitext(name)[1].lower()
-    data = read_stdin() if draft == "-" else read_file(Path(draft))
-    refuse_foreign(data, name)
-    if ending in MODELS or (data and ending != ".mil" and is_binary(data)):
-        raise click.UsageError(_NO_DRAFT.format(f"{name} is none"))
-    text = decode(data, name)
-    if is_dump(text):
-        parse(text, path=name)  # a dump is not a draft: the error of its types is that of any reader of programs
+    text = _read(draft, name)
     completed = (complete_anew if anew else complete)(text, name, [word for word in DRAFT_WORDS if options[word]])
     show(completed.diagnostics, text, name)
     if completed.text is None:
@@ -92,6 +79,26 @@ def command(draft: str, output: str, anew: bool, **options: bool) -> None:
     else:
         _write(completed.text, draft, output)
     _report(*((None, completed.text) if output == "-" else (output, None)))
+
+
+def _read(draft: str, name: str) -> str:
+    """Return the text of a draft. Refuse folders, models and dumps."""
+    from miltext.dumps.texts import is_dump
+    from miltext.files.contents import decode, is_binary, read_file
+    from miltext.files.foreign import refuse_foreign
+    from miltext.parsing.parser import parse
+
+    if draft != "-" and os.path.isdir(existing(draft)):
+        raise click.UsageError(_NO_DRAFT.format(f"{draft} is a folder"))
+    ending = os.path.splitext(name)[1].lower()
+    data = read_stdin() if draft == "-" else read_file(Path(draft))
+    refuse_foreign(data, name)
+    if ending in MODELS or (data and ending != ".mil" and is_binary(data)):
+        raise click.UsageError(_NO_DRAFT.format(f"{name} is none"))
+    text = decode(data, name)
+    if is_dump(text):
+        parse(text, path=name)  # a dump is not a draft: the error of its types is that of any reader of programs
+    return text
 
 
 def _write(text: str, draft: str, output: str) -> None:

@@ -36,6 +36,8 @@ class ManyResult(NamedTuple):
 
     The `result` is the JSON of the verb, or the value that a function returned. A `diagnostic` is the reason for an
     absent result.
+    If a process ends in the middle of its work, the models that it or its executor was to read are tried again, each
+    alone in a new process; the one that ends that process, too, has a diagnostic.
     """
 
     path: str
@@ -56,9 +58,7 @@ def many(
 ) -> Iterator[ManyResult]:
     """Call a verb for each of many models, and yield the results as they come.
 
-    An error in a model is its result, and does not end the run. If a process ends in the middle of its work, the models
-    that it or its executor was to read are tried again, each alone in a new process; the one that ends that process,
-    too, has a diagnostic. A folder stands for all models below it.
+    An error in a model is its result, and does not end the run. A folder stands for all models below it.
 
     Args:
         verb: A verb of the command that takes many models: "check", "cost", "describe", "find", "fmt", "info", "run",
@@ -81,6 +81,16 @@ def many(
         wrong = [each.path for each in miltext.many("check", ["Model.mlpackage", "model.mil"]) if each.status]
     """
     names = _names(paths)
+    _refuse(executor, jobs, cache)
+    if callable(verb):
+        if [*options] or cache is not None:
+            raise ValueError("`options` and `cache` are for verbs by name: leave them out for a function")
+        return _answers_of(verb, names, executor, jobs)
+    return _results_of(verb, names, [*options], executor, jobs, cache)
+
+
+def _refuse(executor: Executor | None, jobs: int, cache: str | os.PathLike[str] | None) -> None:
+    """Refuse values of arguments that are wrong, alone or together. Raise TypeError, ValueError."""
     if executor is not None and not hasattr(executor, "submit"):
         raise TypeError(f"`executor` of many() is an Executor or None, not {type(executor).__name__}")
     if jobs < 0:
@@ -89,18 +99,6 @@ def many(
         raise ValueError("`cache` of many() is empty: name a folder")
     if executor is not None and jobs != 1:
         raise ValueError("`jobs` is for processes of this machine: leave out `jobs` or `executor`")
-    if callable(verb):
-        if [*options] or cache is not None:
-            raise ValueError("`options` and `cache` are for verbs by name: leave them out for a function")
-        models = inputs_of(lambda: inputs(names, rules_of(None, True), missing=True))
-        return _answers(verb, models, _workers(executor, jobs, len(models)))
-    call, models = _asked(verb, names, [*options])
-    if executor is not None and not isinstance(executor, HERE):
-        call = call.elsewhere()
-    call = call._replace(is_recorded=cache is not None)
-    kept = None if cache is None else ResultCache(Path(cache))
-    found = outcomes(call, models, _workers(executor, jobs, len(models)), kept)
-    return (_result(models[index].name, each) for index, each in found)
 
 
 def _names(paths: object) -> list[str]:
@@ -117,6 +115,24 @@ def _workers(executor: Executor | None, jobs: int, models: int) -> Workers | Non
     if executor is not None:
         return given_workers(executor)
     return None if jobs == 1 else own_workers(jobs, models)
+
+
+def _results_of(
+    verb: object,
+    names: Sequence[str],
+    options: list[str],
+    executor: Executor | None,
+    jobs: int,
+    cache: str | os.PathLike[str] | None,
+) -> Iterator[ManyResult]:
+    """Return the results of a verb, after all refusals."""
+    call, models = _asked(verb, names, options)
+    if executor is not None and not isinstance(executor, HERE):
+        call = call.elsewhere()
+    call = call._replace(is_recorded=cache is not None)
+    kept = None if cache is None else ResultCache(Path(cache))
+    found = outcomes(call, models, _workers(executor, jobs, len(models)), kept)
+    return (_result(models[index].name, each) for index, each in found)
 
 
 def _asked(verb: object, names: Sequence[str], options: list[str]) -> tuple[VerbCall, list[Input]]:
@@ -161,6 +177,14 @@ def _result(name: str, found: VerbOutcome) -> ManyResult:
 
 
 # ---- functions
+
+
+def _answers_of(
+    function: Callable[[str], object], names: Sequence[str], executor: Executor | None, jobs: int
+) -> Iterator[ManyResult]:
+    """Return the results of a function, after all refusals."""
+    models = inputs_of(lambda: inputs(names, rules_of(None, True), missing=True))
+    return _answers(function, models, _workers(executor, jobs, len(models)))
 
 
 def _answers(

@@ -19,7 +19,7 @@ import click
 
 from miltext.cli.as_json import asks_json
 from miltext.cli.checked_paths import inputs, rules_of
-from miltext.cli.habits import option_value
+from miltext.cli.habits import STDIN, option_value
 from miltext.cli.streams import Decorator, OptionalNumbers, existing, fail, read_stdin, tell
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from miltext.cli.habits import Chosen
     from miltext.cli.one_model import VerbCall, VerbOutcome
     from miltext.cli.shown_outcomes import ShownOutcomes
+    from miltext.diagnostics import ModelError
 
 models_argument: Decorator = click.argument("paths", nargs=-1, metavar="[MODEL|DIR]...")
 """The argument of a verb on models, whose function gets one, as `model`."""
@@ -261,11 +262,37 @@ def _worked(call: VerbCall, models: Sequence[Input], workers: Workers | None) ->
 def _listed(name: str) -> list[str]:
     """Return the paths in a file, or on standard input: each ends with NUL, or else with the line.
 
-    Programs of Windows end a line with a carriage return and LF, and some write a byte order mark first.
+    Programs of Windows end a line with a carriage return and LF, and write a byte order mark first, of UTF-8 or, as
+    `>` of PowerShell 5 does, of UTF-16.
     """
-    from miltext.files.contents import read_file
+    from miltext.files.contents import read_file, wide_text
 
     data = read_stdin() if name == "-" else read_file(Path(existing(name)))
-    data = data.removeprefix(BOM_UTF8)
+    shown = STDIN if name == "-" else name
+    text = wide_text(data, shown)
+    if text is None and _is_unmarked(data):
+        raise _unlisted("this is UTF-16 without a byte order mark, by its NULs", shown)
+    data = data.removeprefix(BOM_UTF8) if text is None else os.fsencode(text.removeprefix("\ufeff"))
     lines = data.split(b"\0") if b"\0" in data else [line.removesuffix(b"\r") for line in data.split(b"\n")]
-    return [os.fsdecode(each) for each in lines if each]
+    return [_decoded(each, number, shown) for number, each in enumerate(lines, 1) if each]
+
+
+def _is_unmarked(data: bytes) -> bool:
+    """Return whether data looks like UTF-16 without a mark: every second byte is NUL, and no name has two bytes."""
+    return len(data) > 3 and len(data) % 2 == 0 and not (any(data[1::2]) and any(data[::2]))
+
+
+def _decoded(path: bytes, number: int, shown: str) -> str:
+    """Return a path of a list; Windows has none for bytes outside UTF-8."""
+    try:
+        return os.fsdecode(path)
+    except UnicodeDecodeError as failure:
+        found = f"byte {failure.start + 1} of path {number} is 0x{path[failure.start]:02x}"
+        raise _unlisted(f"this is not UTF-8 text: {found}", shown) from failure
+
+
+def _unlisted(message: str, shown: str) -> ModelError:
+    from miltext.diagnostics import Note, codes
+    from miltext.files.refusals import refusal
+
+    return refusal(codes.NOT_A_TEXT_FILE, message, shown, Note("write the list of paths as UTF-8"))

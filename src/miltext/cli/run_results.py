@@ -56,9 +56,9 @@ class Targets(NamedTuple):
         archives = [path for path in (self.archive, self.states) if path is not None]
         return {**dict.fromkeys(archives, "npz"), **{path: _kind(path) for path in self.single.values()}}
 
-    def check(self, read: Iterable[str], states: str | None) -> None:
-        """Refuse, before the run, files that may not be written: a file in `read`. The file of the initial `states` may
-        also be the file of the final ones.
+    def check(self, read: Iterable[str], states: str | None, *, as_json: bool) -> None:
+        """Refuse, before the run, files that may not be written: a file in `read`; and standard output beside JSON. The
+        file of the initial `states` may also be the file of the final ones.
 
         Raise ModelError (MIL401, MIL402) and click's UsageError.
         """
@@ -72,6 +72,8 @@ class Targets(NamedTuple):
                 raise click.UsageError(f"{path} is a folder: name a file")
             is_next = path == self.states and states is not None and places[path] == os.path.realpath(states)
             check_output(path, kind, *read, *([] if states is None or is_next else [states]))
+        if as_json and self.archive == "-":
+            raise click.UsageError("--json and -o - both write to standard output: name a file with -o")
 
 
 def targets(words: Sequence[str], states: str | None) -> Targets:

@@ -117,38 +117,54 @@ def command(
     """
     _refuse_undevised(options["compute"], chip, explain)
     given = InputChoices(**{name: options[name] for name in InputChoices._fields})
-    if samples is not None and (outputs or state or state_out or given.read or given.seed is not None or explain):
-        raise click.UsageError("--ranges runs its samples, and writes no values: leave out other inputs, and -o")
-    files = targets(outputs, state_out)
-    files.check([model, *given.read], state)
-    if (as_json := asks_json()) and files.archive == "-":
-        raise click.UsageError("--json and -o - both write to standard output: name a file with -o")
-    from miltext.evaluation.arithmetic import CHIPS
-    from miltext.evaluation.evaluator import Evaluator
-    from miltext.evaluation.value_files import read_archive
-
-    if options["weights"] is not None:
-        existing(options["weights"])
-    chosen = {name: options[name] for name in ("function", "weights", "compute")}
-    evaluator = Evaluator(load_model(model, nested), chip=chip or CHIPS[0], **chosen)
+    if samples is not None:
+        _refuse_beside_samples(outputs, state, state_out, given.read, given.seed is not None, explain)
+    files, as_json = targets(outputs, state_out), asks_json()
+    files.check([model, *given.read], state, as_json=as_json)
+    evaluator = _evaluator(model, nested, chip, {name: options[name] for name in ("function", "weights", "compute")})
     if samples is not None:
         show_ranges(evaluator, samples, as_json=as_json)
         return
     check_pictures(files, evaluator.features)
     wanted = evaluator.wanted([*options["values"], *files.single])
-    states = {} if state is None else read_archive(Path(state))
+    states = {} if state is None else _read_states(Path(state))
     with _naming(evaluator), naming_options(given):
         arrays, _ = evaluator.taken(given_inputs(evaluator, given), states, options["allow_nan"])
     shown = ShownResults(as_json) if as_json or not (files.archive or files.single) else None
     with Progress("running", lambda: len(evaluator.plan.steps)) as bar:
         results = _Run(evaluator, arrays, states, wanted, options["everything"]).results(given.seed, bar)
         write(files, shown.looked_at(results) if shown else results, states, evaluator.features)
+    _show(evaluator, shown, as_json=as_json, explain=explain)
+
+
+def _show(evaluator: Evaluator, shown: ShownResults | None, *, as_json: bool, explain: bool) -> None:
+    """Show the results, if any, and the arithmetic of a device."""
     if shown is not None and as_json:
         write_json({"function": evaluator.function, **shown.records, **_arithmetic(evaluator, explain=explain)})
     elif shown is not None:
         write_text("-", [shown.to_text(color=colored(standard_output()))])
     if not as_json:
         _tell_arithmetic(evaluator, explain=explain)
+
+
+def _evaluator(model: str, nested: str | None, chip: str | None, chosen: dict[str, Carried]) -> Evaluator:
+    from miltext.evaluation.arithmetic import CHIPS
+    from miltext.evaluation.evaluator import Evaluator
+
+    if chosen["weights"] is not None:
+        existing(chosen["weights"])
+    return Evaluator(load_model(model, nested), chip=chip or CHIPS[0], **chosen)
+
+
+def _read_states(path: Path) -> dict[str, Carried]:
+    from miltext.evaluation.value_files import read_archive
+
+    return read_archive(path)
+
+
+def _refuse_beside_samples(*others: object) -> None:
+    if any(others):
+        raise click.UsageError("--ranges runs its samples, and writes no values: leave out other inputs, and -o")
 
 
 def _refuse_undevised(compute: str, chip: str | None, explain: bool) -> None:

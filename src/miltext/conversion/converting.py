@@ -19,6 +19,7 @@ from miltext.conversion.report import record, render_text
 from miltext.diagnostics import codes
 from miltext.diagnostics.wording import tally
 from miltext.drafting.building import build_as_chosen
+from miltext.drafting.programs import with_imported
 from miltext.files.writing import WITH_DESCRIPTION
 from miltext.syntax.keywords import option, taking
 from miltext.weight_files.usage import used_sizes
@@ -122,7 +123,7 @@ def convert_weights(request: _ConvertRequest) -> Conversion:
 
 def _written(request: _ConvertRequest, made: Conversion) -> list[Diagnostic]:
     """Write the converted model, record the changes, and return the warnings of the build."""
-    whole = model_of(request.source)
+    whole = with_imported(model_of(request.source))
     source = whole.select(request.model)
     folder = partial(_folder, source, request.weights, request.reading)
     choices = BuildChoices.of(

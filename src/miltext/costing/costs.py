@@ -74,9 +74,10 @@ def programs_of(
     if shapes and taker is None:
         model.select(None)  # raises the error that lists the models
     for stage in stages:
-        made = sized(stage.model, shapes if stage.place == taker else {}, function)
         with gc_paused:
-            yield CostedProgram(stage, made, function, Keys() if keys is None else keys)
+            made = sized(stage.model, shapes if stage.place == taker else {}, function)
+            costed = CostedProgram(stage, made, function, Keys() if keys is None else keys)
+        yield costed
 
 
 def cost_of(name: str, programs: Sequence[CostedProgram]) -> ModelCost:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.costing.work import Work, most, total
 from miltext.diffing.telling import in_bytes, in_units, signed, signed_bytes
 from miltext.schema.types import show
 from miltext.scopes.families import family
-from miltext.sizing.rows import family_name, grouped, in_camel_case, limited, scope_family, scope_name, share
+from miltext.sizing.rows import (
+    family_name,
+    grouped,
+    has_several_functions,
+    in_camel_case,
+    limited,
+    place_name,
+    scope_family,
+    scope_name,
+    share,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -66,10 +77,11 @@ def _tables(cost: ModelCost) -> Iterator[tuple[str, list[CostRow]]]:
     scopes = grouped(cost.scopes, scope_family)
     yield "scope", [CostRow(scope_name(group), *_sum(group)) for group in scopes]
     yield "type", [CostRow(*each) for each in cost.types]
+    operation_name = partial(_operation_name, with_function=has_several_functions(cost.functions))
     operations = grouped(cost.ops, lambda each: (*each[:2], family(each.name), each.type, each.work))
     yield (
         "operation",
-        [CostRow(_operation_name(each), len(each), total(one.work for one in each)) for each in operations],
+        [CostRow(operation_name(each), len(each), total(one.work for one in each)) for each in operations],
     )
 
 
@@ -77,10 +89,11 @@ def _sum(group: Sequence[ScopeCost]) -> tuple[int, Work]:
     return sum(each.operation_count for each in group), total(each.work for each in group)
 
 
-def _operation_name(group: Sequence[OperationCost | OperationCostGrowth]) -> str:
+def _operation_name(group: Sequence[OperationCost | OperationCostGrowth], *, with_function: bool) -> str:
     """Return the name of a row, with the first name of several, as the same family may have rows of other work."""
     example = f", such as {group[0].name}" if len(group) > 1 else ""
-    return f"{group[0].type} {family_name([each.name for each in group])}{example}"
+    name = place_name(group[0], family_name([each.name for each in group]), with_function=with_function)
+    return f"{group[0].type} {name}{example}"
 
 
 def _shown(rows: Sequence[CostRow], heading: str, whole: Work, most_rows: int | None) -> list[str]:
@@ -112,8 +125,9 @@ def cost_growth_lines(growth: CostGrowth, most_rows: int | None = None) -> Itera
         for group in grouped(growth.scopes, scope_family)
     ]
     key = lambda each: (*each[:2], family(each.name), *each[3:])  # noqa: E731
+    operation_name = partial(_operation_name, with_function=has_several_functions(growth.functions))
     operations = [
-        ChangeRow(_operation_name(group), *(total(side or Work() for side in sides) for sides in _sides(group)))
+        ChangeRow(operation_name(group), *(total(side or Work() for side in sides) for sides in _sides(group)))
         for group in grouped(growth.ops, key)
     ]
     for heading, rows in (("scope", scopes), ("operation", operations)):

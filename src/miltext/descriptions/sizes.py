@@ -27,6 +27,10 @@ _SLIPS = (
 """Other spellings of sizes, each with its spelling here."""
 
 
+ONE_NUMBER = ": give one number for each dimension"
+"""The way out of a range where the caller takes none."""
+
+
 class Size(NamedTuple):
     """The allowed sizes of a dimension: from `least` to `greatest`, None without a bound."""
 
@@ -86,9 +90,9 @@ def _sizes(name: str, written: str, are_fixed: bool) -> Sizes:
     if not all(map(_SIZE.fullmatch, parts)):
         meant = _meant(name, listed)
         is_range = meant is not None and re.search(r"\?|\.\.", meant.rpartition("=")[2])
-        way = ": give one number for each dimension" if are_fixed and is_range else did_you_mean(meant)
+        way = ONE_NUMBER if are_fixed and is_range else did_you_mean(meant)
         raise refusal(codes.UNREADABLE_SIZES, f"`{written}` of `{name}` are not sizes{way}")
-    return tuple(_size(name, part) for part in parts)
+    return tuple(_size(name, part, are_fixed) for part in parts)
 
 
 def _unbracketed(written: str) -> tuple[str, bool]:
@@ -98,7 +102,7 @@ def _unbracketed(written: str) -> tuple[str, bool]:
     return (stripped[1:-1] if is_list else stripped).strip(), is_list
 
 
-def _size(name: str, part: str) -> Size:
+def _size(name: str, part: str, are_fixed: bool) -> Size:
     """Return the size in a part of a valid form."""
     if part == "?":
         return ANY
@@ -115,9 +119,8 @@ def _size(name: str, part: str) -> Size:
     if size.greatest == 0:
         raise refusal(codes.UNREADABLE_SIZES, f"{part} of `{name}` leaves no elements; a size is 1 or more")
     if size.greatest is not None and size.least > size.greatest:
-        raise refusal(
-            codes.UNREADABLE_SIZES, f"{part} of `{name}` begins above its end{did_you_mean(f'{last}..{first}')}"
-        )
+        way = ONE_NUMBER if are_fixed else did_you_mean(f"{last}..{first}")
+        raise refusal(codes.UNREADABLE_SIZES, f"{part} of `{name}` begins above its end{way}")
     return size
 
 

@@ -37,16 +37,10 @@ def diff(
 ) -> Difference:
     """Return the differences between two models: each is MIL text, a path, a Program or a Model.
 
-    Operations are matched by structure, so that the result distinguishes renamed values, independent operations in
-    another order, and weights with other contents. Weights are compared by content. For an unreadable weight file, or a
-    Program, whose folder is unknown, file name and offset are compared instead, and the Difference has a note. If no
-    other difference is found, it is unknown whether the two are the same, unless both are one file, or neither has a
-    weight file and `ignore_weights` is set.
-
-    For two Models, the specification versions and descriptions are compared too; for two compiled models, also their
-    analytics, `metadata.json` and other files; for a compiled model and another model, changes that the compiler makes
-    to every program are ignored. Two pipelines are compared model by model: models of the same name are paired, and the
-    others by position. Models of other kinds are compared as bytes.
+    Operations are matched by structure: a renamed value, independent operations in another order, and weights with
+    other contents are reported as such. For an unreadable weight file, or a Program, whose folder is unknown, file
+    name and offset are compared in place of the content, with a note. Without another difference, it is then unknown
+    whether the two are the same, unless both are one file, or neither has a weight file and `ignore_weights` is set.
 
     Args:
         old: The model before.
@@ -69,10 +63,14 @@ def diff(
     Example:
         report = miltext.diff("Old.mlpackage", "New.mlpackage").to_text()
     """
-    if numbers is not None and not hasattr(numbers, "outputs"):
-        raise TypeError(f"`numbers` of diff() is a Comparison of miltext.compare or None, not {type(numbers).__name__}")
+    _require_comparison(numbers)
     found = _found(old, new, How(build_info, ignore_weights, progress))
     return found if numbers is None else found.with_numbers(numbers)
+
+
+def _require_comparison(numbers: object) -> None:
+    if numbers is not None and not hasattr(numbers, "outputs"):
+        raise TypeError(f"`numbers` of diff() is a Comparison of miltext.compare or None, not {type(numbers).__name__}")
 
 
 def _found(old: Source, new: Source, how: How) -> Difference:

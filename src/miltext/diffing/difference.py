@@ -47,6 +47,11 @@ class Difference:
     `breaking` if only changes that break callers are listed. `numbers` compare both on the same inputs, if they were
     run. `to_text` is for people, `to_markdown` for a comment, `to_html` a page, `to_json` for programs, `to_unified`
     for tools that show patches, `to_stat` a summary.
+
+    For two Models, the specification versions and descriptions are compared too; for two compiled models, also their
+    analytics, `metadata.json` and other files; for a compiled model and another model, changes that the compiler makes
+    to every program are ignored. Two pipelines are compared model by model: models of the same name are paired, and the
+    others by position. Models of other kinds are compared as bytes.
     """
 
     old: str

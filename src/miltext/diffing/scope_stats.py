@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from miltext.diffing.partners import partners_of
 from miltext.diffing.structure import AddedOperation, ChangedOperation, MovedOperations
 from miltext.diffing.telling import counted_operation, operation_name, shown_renames
-from miltext.diffing.weight_sizes import WeightHolders
+from miltext.diffing.weight_sizes import placed_alike
 from miltext.ir.functions import Function
 from miltext.pairing.keyed import label
 from miltext.scopes.scopes import function_scopes
+from miltext.scopes.weight_extents import holders_of
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
@@ -94,9 +95,9 @@ def added_up(rows: Iterable[ScopeStat]) -> Counter[str]:
 def scope_stats(functions: Iterable[FunctionDifference], weights: Iterable[WeightChange], texts: Texts) -> DiffStat:
     """Return the numbers of the differences of two programs."""
     tallies = {name_text(pair.name): _Tally(pair) for pair in texts.pairs}
-    holders = WeightHolders(texts.old, texts.new, partners_of(texts.pairs).ops)
+    extents = placed_alike(holders_of(texts.old), holders_of(texts.new), partners_of(texts.pairs).ops)
     for each in tallies.values():
-        each.extents(*holders.placed())
+        each.extents(*extents)
     for function in functions:
         tallies[function.name].function(function)
     for weight in weights:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from miltext.diffing.breaking import breaking
 from miltext.diffing.reach import ReachCauses, output_reach
 from miltext.diffing.structure import PORTS, DiffSummary
-from miltext.diffing.weight_sizes import WeightHolders
+from miltext.diffing.weight_sizes import weight_sizes
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def summarize(
         _breaks(*models),
         _kinds((each.type for block in blocks for each in block.added), (change.new for change in replaced)),
         _kinds((each.type for block in blocks for each in block.removed), (change.old for change in replaced)),
-        WeightHolders(comparison.old, comparison.new, partners.ops).sizes(comparison.forms),
+        weight_sizes(comparison.old, comparison.new, partners.ops, comparison.forms),
         output_reach(pairs, partners, ReachCauses(operations, retyped, described)),
     )
 

@@ -10,6 +10,7 @@ from miltext.building.build import prepare, write
 from miltext.building.choices import BuildChoices, BuildOptions
 from miltext.containers.sources import Source, model_of
 from miltext.diagnostics import ModelError, ParseError
+from miltext.drafting.importing import imports_of
 from miltext.drafting.judging import judge, judge_contract, judge_draft, refuse_text
 from miltext.syntax.keywords import taking
 
@@ -45,25 +46,6 @@ def build(requested: _BuildRequest) -> list[Diagnostic]:
     Args:
         source: MIL text, a path, a Program or a Model.
         output: The model to write, when all of it can be.
-        original: The source of all that the program does not contain.
-        model: The model in the pipeline of the original whose program is replaced.  [the only ML Program]
-        weights: A folder, a mapping of files by their names in the program, below `@model_path`, or several of these,
-            for weights that the original lacks. A file in a mapping may be a model with one weight file.
-        ranges: Sizes by input, `"1,3,64..512,64..512"`, or for each axis a size or the least and greatest one; each `?`
-            of an input needs one.
-        description: A TOML file, as `miltext.describe` writes it, in place of any other description.
-        externalize: The fewest elements of an immediate constant to move into the weight file.
-        prune_weights: Whether weight files contain only weights that the model refers to, and equal weights once. A
-            note states the number of bytes left out.
-        renames: New names by old ones, of the features of all models of a pipeline.
-        no_loss: Whether to refuse a build that would lose an entry of the description.
-        allow_unproven: Whether an `.mlmodelc` may contain parts that no known output of the compiler shows.
-        versions: The stated versions of the compiler.  [those of a compiled model, or the newest known]
-        force: Whether to replace a file or folder at `output`.
-        check: Whether errors of `miltext.check` in the program prevent the build.
-        on_change: A function that gets each changed entry of the description, when all is written.
-        progress: A function that gets the number of bytes of each written piece.
-        expect: A function that gets, before that, a function that returns their total.
         options: A `BuildOptions`, in place of these keywords.
 
     Returns:
@@ -104,6 +86,9 @@ def build_as_chosen(source: Model, output: Path, choices: BuildChoices) -> list[
     if choices.check:
         judge_draft(found, source, choices)
     with draft.relocating():
-        new = prepare(whole, output, choices)
+        imports = imports_of(whole, choices)
+        new = prepare(whole, output, imports.choices if imports else choices)
+        if imports:
+            imports.finish(new, output)
         judged = judge_contract(new, whole, output, choices)
         return [*found, *draft.relocated(judged), *write(new, whole, output, choices)]

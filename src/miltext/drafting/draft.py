@@ -6,12 +6,11 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking.arrays import Arrays
 from miltext.checking.drafts import draft_notice, draft_types, marker_of
 from miltext.checking.findings import in_order, located
 from miltext.checking.ignores import GAPS, without_ignored
 from miltext.checking.retyping import retype
-from miltext.checking.verifier import check_read, check_text, errors_in, folder_of, found_in, without_defaults
+from miltext.checking.verifier import beside, check_read, check_text, errors_in, folder_of, found_in, without_defaults
 from miltext.containers.programs import TextModel
 from miltext.diagnostics import MiltextError, ParseError, codes
 from miltext.diagnostics.arguments import checked
@@ -76,11 +75,11 @@ class Draft:
     @cached_property
     def types(self) -> DraftTypes:
         """The inferred types, which are also in the Program of `read`."""
-        return draft_types(self.read, Arrays(folder_of(self.path)))
+        return draft_types(self.read, beside(self.text, folder_of(self.path)))
 
     def retyped(self, inputs: Inputs | None = None, weights: Path | None = None) -> Retyped:
         """Return the text with its types of outputs inferred anew, as `retype` does."""
-        return retype(self.read, self.text, Arrays(folder_of(self.path)), inputs, weights)
+        return retype(self.read, self.text, beside(self.text, folder_of(self.path)), inputs, weights)
 
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:

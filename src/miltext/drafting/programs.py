@@ -12,7 +12,7 @@ from miltext.containers.programs import TextModel
 from miltext.containers.sources import Source, model_of, require_source
 from miltext.diagnostics import ParseError, codes
 from miltext.schema.proto import Message, Program
-from miltext.syntax.names import ARRAYS
+from miltext.syntax.names import FILES, IMPORT
 
 if TYPE_CHECKING:
     from miltext.drafting.draft import Draft
@@ -90,6 +90,13 @@ def outlined(model: Model) -> Model:
     return of_completed(model, _once_read, with_named_arrays)
 
 
+def with_imported(model: Model) -> Model:
+    """Return a model whose weights can be read beside it: a text that imports models as `completed` makes it, any
+    other model itself. Raise ParseError and ModelError.
+    """
+    return completed(model) if model.kind == "mil" and IMPORT in (model.text or "") else model
+
+
 def _once_read(model: Model) -> Model:
     _ = model.program
     return model
@@ -110,8 +117,8 @@ def draft_behind(failure: ParseError, model: Model, *, with_arrays: bool = True)
 
 
 def names_arrays(model: Model) -> bool:
-    """Return whether a model is a text that names arrays in files."""
-    return model.kind == "mil" and any(word in (model.text or "") for word in ARRAYS)
+    """Return whether a model is a text that names arrays in files, or imports models."""
+    return model.kind == "mil" and any(word in (model.text or "") for word in FILES)
 
 
 def with_stored_arrays(whole: TextModel, weights: Path | None = None) -> TextModel:
@@ -122,11 +129,15 @@ def with_stored_arrays(whole: TextModel, weights: Path | None = None) -> TextMod
     from tempfile import TemporaryDirectory
 
     from miltext.building.build import store
+    from miltext.building.choices import BuildChoices
     from miltext.containers.opening import load
+    from miltext.drafting.importing import imports_of
 
     made = TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True)  # Windows keeps mapped files
     path = Path(made.name) / "model.mlmodel"
-    store(whole, path, weights)
+    choices = BuildChoices(weights=weights)
+    imports = imports_of(whole, choices)
+    store(whole, path, imports.choices if imports else choices)
     model = _with_program(whole, load(path).program)
     model.model_path = path.parent
     model.keeps = made
@@ -134,7 +145,12 @@ def with_stored_arrays(whole: TextModel, weights: Path | None = None) -> TextMod
 
 
 def with_named_arrays(whole: TextModel) -> TextModel:
-    """Return a text whose program has the names of arrays in place of their values. Raise ParseError."""
+    """Return a text whose program has the names of arrays in place of their values. Raise ParseError.
+
+    The arrays of a text with imports are stored, together with the weights of these.
+    """
+    if IMPORT in whole.text:
+        return with_stored_arrays(whole)
     from miltext.parsing.lowering.left_out import NamingArrays
     from miltext.parsing.parser import lower
 

@@ -56,27 +56,17 @@ def run(
     weights: str | os.PathLike[str] | None = None,
     allow_nan: bool = False,
 ) -> dict[str, Any]:
-    """Return the outputs of a model's function for these inputs: numpy arrays by name.
-
-    Constants among them are read-only views of the weights; all other arrays are the caller's own, of the declared
-    shape and data type. A string is an array of numpy's strings, a list a Python list, and the probabilities of
-    `classify` a dict.
+    """Return the outputs of a model's function for these inputs: numpy arrays by name. See also `miltext.Evaluator`.
 
     Args:
         model: MIL text (a draft, too), a path, a Program or a Model.
-        inputs: Arrays by name, or values that numpy converts to an array; for an image, a picture of pillow's, too. An
-            array has a shape that the description allows, and numbers within the declared data type; floats are
-            rounded.
+        inputs: Arrays by name, or values that numpy converts to arrays; for an image, a picture of pillow's, too. The
+            description allows their shapes; numbers are within the declared data type, and floats are rounded.
         function: The function to run; without a `main`, it is the description's default function, or the only one.
-        state: The array of each state, from one call to the next: it is empty at first, when states are zeros, and
-            holds them afterwards, unless the run fails.
-        values: Names of further inner values to return, or "all" for each output of an operation. They all stay in
-            memory. For a value in a loop, the last result is kept; a block that did not run has no values. A name means
-            the value in the function's own block first.
+        state: The array of each state, updated by a run that does not fail; empty at first, for zeros.
+        values: Names of further inner values to return, or "all" for each output of an operation.
         seed: A number that makes random operations repeatable.
-        compute: "float32", in which fp16 is computed and then rounded after each operation; "native", to compute in
-            the declared types; "ane" or "cpu", to compute fp16 as the Neural Engine, or Core ML's CPU, where that was
-            measured.
+        compute: The arithmetic of fp16: "float32", "native", "ane" or "cpu".
         weights: The folder of the weight files if it is not the model's own.
         allow_nan: Whether inputs may contain NaN or infinity.
 
@@ -85,8 +75,7 @@ def run(
 
     Raises:
         ParseError: The text is not MIL text.
-        ModelError: A model that cannot be read.
-        WeightsError: MIL30x for weights.
+        ModelError, WeightsError: A model, or its weights (MIL30x), that cannot be read.
         MiltextError: All errors that `check` finds; MIL830 for an operation without a rule; MIL831 to MIL835 for inputs
             and states; MIL837 for an unknown function or value; MIL838 for an operation without a result.
 
@@ -104,6 +93,14 @@ class Evaluator:
     `states` and `outputs` are the types of the function's inputs, states and outputs, by name; `features` has further
     facts of the description about inputs and outputs. `chip`, "M4" or "M6", is the chip whose measurements count for
     the `standings`: all known results are the same.
+
+    With `compute="float32"`, fp16 is computed in float32 and then rounded after each operation; with "native", in the
+    declared types; with "ane" or "cpu", as the Neural Engine, or Core ML's CPU, does where that was measured.
+
+    Constants among the outputs are read-only views of the weights; all other arrays are the caller's own, of the
+    declared shape and data type. A string is an array of numpy's strings, a list a Python list, and the probabilities
+    of `classify` a dict. All requested `values` stay in memory. Of a value in a loop, the last one is kept; a block
+    that did not run has none. A name means the value in the function's own block first.
     """
 
     @checked("weights", "compute", "chip", "check")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs as encodings
 import os
 import re
 import sys
@@ -40,6 +41,15 @@ _PIPELINES: dict[str | None, Callable[[Spec], Pipeline]] = {
     "pipelineRegressor": lambda spec: spec.pipelineRegressor.pipeline,
 }
 """The Pipeline in a Model message, by the kind of the model."""
+
+
+_WIDE = {
+    encodings.BOM_UTF32_LE: "utf-32",  # begins with the mark of UTF-16
+    encodings.BOM_UTF32_BE: "utf-32",
+    encodings.BOM_UTF16_LE: "utf-16",
+    encodings.BOM_UTF16_BE: "utf-16",
+}
+"""Encodings by their byte order marks, without UTF-8."""
 
 
 def read_file(path: Path) -> bytes:
@@ -162,6 +172,22 @@ def decode(data: bytes, name: str) -> str:
     except UnicodeDecodeError as failure:
         found = f"{_place(data, failure.start)} is 0x{data[failure.start]:02x}"
         raise refusal(codes.NOT_A_TEXT_FILE, f"this is not UTF-8 text: {found}", name) from failure
+
+
+def wide_text(data: bytes, name: str) -> str | None:
+    """Return UTF-16 or UTF-32 text that begins with a byte order mark, as shells of Windows write; None for other data.
+
+    Raise ModelError (MIL256) for bytes outside the encoding.
+    """
+    encoding = next((each for mark, each in _WIDE.items() if data.startswith(mark)), None)
+    if encoding is None:
+        return None
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as failure:
+        line = data[: failure.start].decode(encoding, "ignore").count("\n") + 1
+        found = f"the bytes from offset {failure.start}, in line {line}, are no character"
+        raise refusal(codes.NOT_A_TEXT_FILE, f"this is not {encoding.upper()} text: {found}", name) from failure
 
 
 def _place(data: bytes, offset: int) -> str:

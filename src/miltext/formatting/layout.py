@@ -29,7 +29,7 @@ from miltext.formatting.document import (
 from miltext.schema.dtypes import BY_NAME
 from miltext.syntax.literals import LiteralError, unquote, without_spaces
 from miltext.syntax.memo import Memo
-from miltext.syntax.names import DRAFT, DRAFT_WORDS, RESERVED, name_text, opset_of
+from miltext.syntax.names import DRAFT, DRAFT_WORDS, IMPORT, RESERVED, name_text, opset_of
 from miltext.syntax.plain_tokens import (
     argument_parts,
     attribute_parts,
@@ -100,6 +100,11 @@ def _plain_name(token: str) -> str:
 
 def _name(token: Document) -> Document:
     return inside(_plain_name, token)
+
+
+def _operator(token: Document) -> Document:
+    """Lay out the name of an operation; an import is laid out already."""
+    return token if code_of(token).startswith(IMPORT) else _name(token)
 
 
 def _key(name: Document) -> str:
@@ -255,11 +260,14 @@ class Layout:
     def operation(self, children: Children) -> Document:
         results, equals, name, opset, arguments, attributes, *blocks, semicolon = children
         head = [results, " ", equals, " "] if results else []
-        kind = name if _key(name) == DRAFT else _name(name)
+        kind = name if _key(name) == DRAFT else _operator(name)
         text = joined([*head, kind, opset or "", arguments, attributes or ""])
         if not blocks:
             return closed(text, semicolon)
         return joined([text, indented([closed(joined(on_lines(blocks)), semicolon)])])
+
+    def imported(self, children: Children) -> Document:
+        return _tight(children)
 
     # ---- arguments and attributes
 
@@ -316,7 +324,7 @@ class Layout:
 
     def call(self, children: Children) -> Document:
         name, opset, arguments, attributes = children
-        return joined([_name(name), opset or "", arguments, attributes or ""])
+        return joined([_operator(name), opset or "", arguments, attributes or ""])
 
     def draft_value(self, children: Children) -> Document:
         mark, name = children

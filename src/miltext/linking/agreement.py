@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miltext.building.choices import BuildChoices
-from miltext.containers.programs import TextModel
 from miltext.descriptions.sizes import Size, spell_sizes
 from miltext.diagnostics import Note, codes
+from miltext.drafting.importing import resize
 from miltext.files.refusals import refusal
-from miltext.files.writing import WITH_DESCRIPTION
 from miltext.linking.allowed import AllowedSizes
 from miltext.printing.printer import type_text
-from miltext.printing.printing import to_text
 from miltext.schema.operations import signature
 from miltext.schema.types import TensorType
 
@@ -23,7 +20,7 @@ if TYPE_CHECKING:
     from miltext.descriptions.sizes import Sizes
     from miltext.diagnostics import Diagnostic, ModelError
     from miltext.linking.bindings import Bindings
-    from miltext.linking.parts import End, LinkedPart
+    from miltext.linking.parts import End
     from miltext.schema.proto import FeatureDescription
     from miltext.schema.types import Type
 
@@ -46,7 +43,7 @@ def refine(made: Bindings, on_warning: Callable[[Diagnostic], object], losses: l
             allowed.require(end)
         wanted = {end: sizes for end in ends if (sizes := _closed(made, end)) is not None}
         if wanted:
-            _resize(part, {end.name: sizes for end, sizes in wanted.items()}, on_warning)
+            resize(part, {end.name: sizes for end, sizes in wanted.items()}, on_warning)
             refined.update({end: spell_sizes(sizes) for end, sizes in wanted.items()})
     return refined
 
@@ -67,25 +64,6 @@ def _fits(given: TensorType, taken: TensorType) -> bool:
     if len(given.shape) != len(taken.shape):
         return False
     return all(size == wanted or wanted is None for size, wanted in zip(given.shape, taken.shape, strict=True))
-
-
-def _resize(part: LinkedPart, sizes: dict[str, Sizes], on_warning: Callable[[Diagnostic], object]) -> None:
-    """Give inputs of a model other sizes."""
-    from miltext.drafting.reshaping import reshape
-
-    source, whole = part.source, part.source
-    text = source.text if source.kind == "mil" and source.text else to_text(part.built.spec.mlProgram)
-    made = reshape(
-        text, sizes, function=part.function, path=source.name, weights=source.model_path, on_warning=on_warning
-    )
-    resized = TextModel(made.encode(), source.name, source.path if source.kind == "mil" else None)
-    resized.model_path = source.model_path
-    original = whole if whole.kind in WITH_DESCRIPTION else None
-    ranges = {name: each for name, each in (part.choices.ranges or {}).items() if name not in sizes}
-    if original is None:  # otherwise its description has the ranges of sizes that stay open
-        ranges |= {name: spell_sizes(each) for name, each in sizes.items() if not all(size.is_fixed for size in each)}
-    own = BuildChoices(weights=part.choices.weights, ranges=ranges, check=part.choices.check, original=original)
-    part.rebuild(resized, own)
 
 
 # ---- agreement

@@ -5,10 +5,10 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
-from miltext.descriptions.kinds import ProgramFeature, new_entry
 from miltext.descriptions.losses import DescriptionLoss
 from miltext.descriptions.parts import beside_kinds
 from miltext.descriptions.program_descriptions import DEFAULT_FUNCTION, known_version, required_version
+from miltext.drafting.model_parts import name_predictions
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.schema.features import PREDICTIONS
 from miltext.schema.proto import FunctionDescription, ModelDescription
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from miltext.linking.bindings import Bindings
     from miltext.linking.joining import Joined
     from miltext.linking.parts import End, LinkedPart
-    from miltext.schema.proto import FeatureDescription, Function, Program
+    from miltext.schema.proto import Function, Program
 
 
 def head_of_joined(made: Bindings, joined: Joined, losses: list[DescriptionLoss]) -> Spec:
@@ -30,9 +30,10 @@ def head_of_joined(made: Bindings, joined: Joined, losses: list[DescriptionLoss]
     description = ModelDescription()
     for end, name in (*joined.taken.items(), *joined.given.items()):
         entry = getattr(description, end.side).add()
-        entry.CopyFrom(_entry(made.parts[end.part], end.side, end.name))
+        entry.CopyFrom(made.parts[end.part].entry(end.side, end.name))
         entry.name = name
-    _name_predictions(description, made, joined.given, losses)
+    given = [(part, _names(joined.given, part)) for part in made.parts]
+    name_predictions(description, given, losses)
     losses += _lost(made)
     function = joined.program.functions[DEFAULT_FUNCTION]
     losses += _lost_attributes(made.parts, joined.program, [function] * len(made.parts))
@@ -45,7 +46,7 @@ def head_of_functions(parts: Sequence[LinkedPart], program: Program, losses: lis
     for part in parts:
         described = FunctionDescription(name=part.name)
         for end in part.ends("input", "output", "state"):
-            getattr(described, end.side).add().CopyFrom(_entry(part, end.side, end.name))
+            getattr(described, end.side).add().CopyFrom(part.entry(end.side, end.name))
         for field in PREDICTIONS:
             setattr(described, field, getattr(part.described, field))
         description.functions.add().CopyFrom(described)
@@ -53,36 +54,9 @@ def head_of_functions(parts: Sequence[LinkedPart], program: Program, losses: lis
     return _head(parts, program, description, losses)
 
 
-def _entry(part: LinkedPart, side: str, name: str) -> FeatureDescription:
-    """Return the entry of an end, made from its type if the model describes none."""
-    known = part.entries(side).get(name)
-    if known is not None:
-        return known
-    value = ProgramFeature(name, part.sides[side][name], side, part.function)
-    return new_entry(value, is_bounded=False)
-
-
-def _name_predictions(
-    description: ModelDescription, made: Bindings, given: Mapping[End, str], losses: list[DescriptionLoss]
-) -> None:
-    """Name the outputs of the last classifier whose label is an output of the whole."""
-    label, probabilities = PREDICTIONS
-    before = ""
-    for part in made.parts:
-        names = {end.name: name for end, name in given.items() if end.part == part.place}
-        stated = [getattr(part.described, field) for field in PREDICTIONS]
-        if not stated[0]:
-            continue
-        if stated[0] not in names:
-            message = f"the label `{stated[0]}` of `{part.name}` is not an output, so that model classifies nothing"
-            losses.append(DescriptionLoss(message, is_meant=True))
-            continue
-        own = f"{part.name}.{stated[0]}"
-        if before:
-            losses.append(DescriptionLoss(f"`{before}` is no longer a predicted label: a model has one, `{own}`"))
-        before = own
-        setattr(description, label, names[stated[0]])
-        setattr(description, probabilities, names.get(stated[1], ""))
+def _names(given: Mapping[End, str], part: LinkedPart) -> dict[str, str]:
+    """Return the names in the whole of a model's outputs, by their own."""
+    return {end.name: name for end, name in given.items() if end.part == part.place}
 
 
 def _lost(made: Bindings) -> Iterator[DescriptionLoss]:

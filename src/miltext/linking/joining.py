@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.descriptions.program_descriptions import DEFAULT_FUNCTION
 from miltext.diagnostics import codes
+from miltext.drafting.moving import Moving
 from miltext.files.refusals import refusal
 from miltext.ir.casts import cast_ops
 from miltext.ir.graph import Graph
@@ -80,10 +80,8 @@ class _Joining:
             for side, values in (("", function.inputs), ("output", _block(function).outputs))
             for value in values
         }
-        self._names: list[tuple[Value, str, str]] = []
+        self._moving = Moving(self._function)
         self._casts: dict[tuple[Value, str], Value] = {}
-        self._constants: dict[tuple[bytes | Value, ...], Op] = {}
-        self._shared = 0
 
     # ---- models
 
@@ -91,15 +89,12 @@ class _Joining:
         """Move the operations of a model to the whole, and bind its inputs."""
         function = self._parts[part.place]
         block = _block(function)
-        function.touch()
-        self._function.clashing.update(function.clashing)
-        self._names += [(value, value.name, part.name) for value in function.defined()]
-        ops, given = [*block], {*block.outputs}
-        block.outputs = []
+        given = {*block.outputs}
+        ops = self._moving.take(function, block, part.name)
         for end in part.ends("input", "state"):
             if end in self._made.sources:
                 self._bind(end, is_cast=end in casts)
-        _block(self._function).append(*(op for op in ops if not self._is_there(op, given)))
+        self._moving.put(_block(self._function), None, ops, given)
         self._take_attributes(part, function, block)
 
     def _bind(self, end: End, *, is_cast: bool) -> None:
@@ -107,19 +102,6 @@ class _Joining:
         if is_cast:
             source = self._cast(source, self._made.type(end))
         self._values[_input(end)].replace_uses(source)
-
-    def _is_there(self, op: Op, given: set[Value]) -> bool:
-        """Return whether an earlier model has a constant under its name, which then takes its uses; an output stays."""
-        if not op.is_constant or not given.isdisjoint(op.outputs):
-            return False
-        data = hashlib.blake2b(op.message.SerializeToString(deterministic=True)).digest()
-        first = self._constants.setdefault((data, *op.operands), op)
-        if first is op:
-            return False
-        self._shared += 1
-        for value, same in zip(op.outputs, first.outputs, strict=True):
-            value.replace_uses(same)
-        return True
 
     def _value(self, end: End) -> Value:
         """Return the value of the whole that an end means; for an output, it may be an input."""
@@ -140,7 +122,7 @@ class _Joining:
             name = f"{value.name}_to_{type.dtype}"
             made = cast_ops(value, name, type, f"{name}_dtype_0")
             _block(self._function).append(*made)
-            self._names += [(each, each.name, "") for op in made for each in op.outputs]
+            self._moving.names += [(each, each.name, "") for op in made for each in op.outputs]
             self._casts[value, type.dtype] = made[-1].outputs[0]
         return self._casts[value, type.dtype]
 
@@ -172,20 +154,20 @@ class _Joining:
         if prune:
             taken = self._pruned(taken)
         alive = {*self._function.defined()}
-        self._names = [each for each in self._names if each[0] in alive]
+        self._moving.names = [each for each in self._moving.names if each[0] in alive]
         self._part_outer([*taken.items(), *given.items()])
         outer = {*taken.values(), *given.values()}
-        self._part_inner(outer)
+        self._moving.part_names(outer)
         return Joined(
             self._graph.program(),
             {end: value.name for end, value in taken.items()},
             {end: value.name for end, value in given.items()},
             [
                 Renamed(part, old, new, value not in outer)
-                for value, old, part in self._names
+                for value, old, part in self._moving.names
                 if part and (new := value.name) != old
             ],
-            self._shared,
+            self._moving.shared,
         )
 
     def _pruned(self, taken: Mapping[End, Value]) -> dict[End, Value]:
@@ -220,13 +202,6 @@ class _Joining:
                 part = self._made.parts[end.part]
                 rename(value, self._function.fresh(f"{fitting(part.name) or f'{UNNAMED}_{end.part}'}_{value.name}"))
                 known[value.name] = value
-
-    def _part_inner(self, outer: Collection[Value]) -> None:
-        """Give fresh names to inner values whose names another model has, or an input or output of the whole."""
-        first: dict[str, str | None] = {value.name: None for value in outer}
-        for value, _, part in self._names:
-            if value not in outer and first.setdefault(value.name, part) != part:
-                rename(value, self._function.fresh(value.name))
 
 
 def _input(end: End) -> End:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from miltext.building.build import COMPILED, OUTPUTS, PACKAGE, work_of, write
 from miltext.building.choices import BuildChoices
 from miltext.building.compiling.other_files import files_beside
-from miltext.building.new_model import NewModel, rename_files
+from miltext.building.new_model import NewModel
 from miltext.building.pruning import refer_to_first, unite_files
 from miltext.building.storing import Storing
 from miltext.containers.programs import BareProgram
@@ -178,30 +178,11 @@ def _take_files(parts: Sequence[LinkedPart]) -> UnitedWeights:
     one. Return the bytes of the records.
     """
     for part in parts:
-        rename_files(part.built.spec.mlProgram, {name: _file(part, name) for name in part.built.files})
-        arrays = part.built.storing.arrays if part.built.storing is not None else {}
-        for held in blob_values(part.built.spec.mlProgram) if arrays else ():
-            blob = held.value.blobFileValue
-            blob.fileName = _mark(part, blob.fileName) if blob.fileName in arrays else blob.fileName
+        part.claim(str(part.place))
     programs = [part.built.spec.mlProgram for part in parts]
     before = sum(size for sizes in used_sizes(programs).values() for size in sizes.values())
-    refer_to_first(programs, _files(parts))
+    refer_to_first(programs, {name: path for part in parts for name, path in part.claimed.files.items()})
     return UnitedWeights(before, before)
-
-
-def _files(parts: Sequence[LinkedPart]) -> dict[str, Path]:
-    """Return the weight files of the models, by their names in the whole."""
-    return {_file(part, name): path for part in parts for name, path in part.built.files.items()}
-
-
-def _file(part: LinkedPart, name: str) -> str:
-    """Return the name in the whole, until all are one, of a weight file of a model."""
-    return f"{part.place}/{name}"
-
-
-def _mark(part: LinkedPart, mark: str) -> str:
-    """Return the mark in the whole of an array of a model, which is stored later."""
-    return f"{mark}#{part.place}"
 
 
 def _write(
@@ -214,10 +195,9 @@ def _write(
 ) -> None:
     """Write the linked model, with the weights of its parts in one file."""
     arrays: dict[str, InType] = {}
-    new.files.update(_files(parts))
     for part in parts:
-        own = part.built.storing.arrays if part.built.storing is not None else {}
-        arrays.update({_mark(part, mark): array for mark, array in own.items()})
+        new.files.update(part.claimed.files)
+        arrays.update(part.claimed.arrays)
     new.linked = [part.source for part in parts]
     linked.warnings += warnings_of(losses, refused=choices.no_loss)
     _require_files(new, parts)

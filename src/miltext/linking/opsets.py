@@ -1,4 +1,4 @@
-"""One opset for several functions: the newest, if all of their operations exist in it as they are."""
+"""One opset for several functions: the newest, if all of their operations exist in it as they are, or raised."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from miltext.diagnostics import Note, codes, warning
 from miltext.diagnostics.wording import listed
 from miltext.files.refusals import refusal
 from miltext.ir.graph import Graph
-from miltext.schema.operations import signature
+from miltext.ir.raising import obstacles
+from miltext.linking.raising import PACKED, Raising
 from miltext.schema.opsets import specification_of
 from miltext.schema.walk import blocks_of, own_opset
 from miltext.syntax.names import opset_text
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from miltext.diagnostics import Diagnostic
-    from miltext.ir.parts import Op
     from miltext.linking.parts import LinkedPart
 
 
@@ -29,7 +29,10 @@ def opset_of_part(part: LinkedPart) -> str:
 
 
 def common_opset(parts: Sequence[LinkedPart]) -> str:
-    """Return the newest opset of the models. Raise ModelError (MIL485) if an operation is not in it as it is."""
+    """Return the newest opset of the models, and give compressed constants its form.
+
+    Raise ModelError (MIL485) if another operation is not in it as it is.
+    """
     opsets = [opset_of_part(part) for part in parts]
     newest = max(opsets, key=specification_of)
     for part, opset in zip(parts, opsets, strict=True):
@@ -39,34 +42,17 @@ def common_opset(parts: Sequence[LinkedPart]) -> str:
 
 
 def _require_raisable(part: LinkedPart, old: str, new: str) -> None:
-    block = Graph(part.built.spec.mlProgram).functions[part.function].blocks[old]
-    for op in block.walk():
-        reason = _obstacle(op, old, new)
+    graph, raising = Graph(part.built.spec.mlProgram), Raising(part.built)
+    for op, reason in [*obstacles(graph.functions[part.function].blocks[old], old, new)]:
+        if op.type in PACKED:
+            problem = raising.take(op)
+            reason = problem and f"{reason}, and this one {problem}"
         if reason:
             made = ", ".join(value.name for value in op.outputs) or op.type
             message = f"`{part.name}` is of {opset_text(old)} and would become {opset_text(new)}: {reason}"
             way = "convert that model for the newer opset, or link the models as functions, which keep their opsets"
             raise refusal(codes.IMPOSSIBLE_LINK, message, part.source.name, Note(f"it makes `{made}`"), Note(way))
-
-
-def _obstacle(op: Op, old: str, new: str) -> str | None:
-    """Return why an operation is another one in a newer opset, or none; None if it stays the same."""
-    before, after = signature(op.type, old), signature(op.type, new)
-    if before is None or before == after:
-        return None
-    if after is None or before.opset == after.opset:
-        return None if after else f"`{op.type}` is not in it"
-    given = {*op.inputs, *op.attributes}
-    gone = [name for name in before.parameters if name in given and name not in after.parameters]
-    if gone and not after.open:
-        return f"`{op.type}` has no parameter `{gone[0]}` there"
-    missing = [name for name, each in after.parameters.items() if each.required and name not in given]
-    if missing:
-        return f"`{op.type}` needs `{missing[0]}` there"
-    least, most = after.outputs
-    if len(op.outputs) < least or (most is not None and len(op.outputs) > most):
-        return f"`{op.type}` has another number of outputs there"
-    return None
+    raising.finish(graph)
 
 
 def left_out(part: LinkedPart) -> Iterator[Diagnostic]:

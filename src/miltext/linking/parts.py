@@ -9,28 +9,22 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from miltext.building.build import assemble
 from miltext.building.choices import BuildChoices
-from miltext.building.filling import program_of
+from miltext.containers.functions import chosen_function, require_program
 from miltext.containers.sources import Source, is_text, model_of
-from miltext.descriptions.program_descriptions import DEFAULT_FUNCTION
-from miltext.diagnostics import ModelError, Note, ParseError, codes
+from miltext.diagnostics import ModelError, Note, codes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.diagnostics.wording import listed
+from miltext.drafting.importing import assembled
+from miltext.drafting.model_parts import ModelPart
+from miltext.drafting.programs import outlined
 from miltext.files.refusals import refusal
 from miltext.files.writing import WITH_DESCRIPTION
 from miltext.models.model import Model
-from miltext.schema.features import function_features
-from miltext.schema.function_io import interface
-from miltext.schema.proto.kinds import PROGRAM
-from miltext.schema.walk import own_block
 
 if TYPE_CHECKING:
-    from miltext.building.new_model import NewModel
     from miltext.descriptions.ranges import Range
     from miltext.linking.options import Models
-    from miltext.schema.function_io import Types
-    from miltext.schema.proto import FeatureDescription, Function, FunctionDescription, ModelDescription
 
 Given = TypeVar("Given", bound=Source)
 
@@ -46,32 +40,11 @@ class End(NamedTuple):
     name: str
 
 
-@dataclass
-class LinkedPart:
-    """A model to link, by its name and place among the others: the model as it would be built, and its function.
+@dataclass(kw_only=True)
+class LinkedPart(ModelPart):
+    """A model to link, with its place among the others."""
 
-    `source` is the model, whose draft is completed, and `choices` are for its build.
-    """
-
-    name: str
     place: int
-    source: Model
-    choices: BuildChoices
-    built: NewModel
-    function: str
-
-    def __post_init__(self) -> None:
-        self.sides: Mapping[str, Types] = interface(self.message).sides
-
-    @property
-    def message(self) -> Function:
-        """The message of the chosen function."""
-        return self.built.spec.mlProgram.functions[self.function]
-
-    @property
-    def described(self) -> ModelDescription | FunctionDescription:
-        """The part of the description about the chosen function."""
-        return function_features(self.built.spec.description, self.function)
 
     def message_names(self) -> list[str]:
         """Return the names of the inputs and states, in the order of the function."""
@@ -80,15 +53,6 @@ class LinkedPart:
     def ends(self, *sides: str) -> Iterator[End]:
         """Yield the inputs, states or outputs of the model on some sides, in its order."""
         return (End(self.place, side, name) for side in sides for name in self.sides[side])
-
-    def entries(self, side: str) -> dict[str, FeatureDescription]:
-        """Return the entries of the description on a side, by name."""
-        return {entry.name: entry for entry in getattr(self.described, side)}
-
-    def rebuild(self, source: Model, choices: BuildChoices) -> None:
-        """Take another form of the model, as with other sizes."""
-        self.source, self.choices, self.built = source, choices, assemble(source, choices)
-        self.sides = interface(self.message).sides
 
 
 def read_parts(models: Models, functions: str | Mapping[str, str] | None, choices: BuildChoices) -> list[LinkedPart]:
@@ -103,7 +67,7 @@ def read_parts(models: Models, functions: str | Mapping[str, str] | None, choice
     if "" in named:
         raise refusal(codes.IMPOSSIBLE_LINK, "the name of a model is empty")
     chosen = _chosen(functions, [*named])
-    sources = {name: _ml_program(model_of(source)) for name, source in named.items()}
+    sources = {name: require_program(model_of(source), "linked") for name, source in named.items()}
     sizes = _sizes(sources, choices)
     return [
         _part(place, name, source, chosen.get(name), _own(source, choices, sizes[name]))
@@ -168,18 +132,6 @@ def unknown_model(name: str, names: Iterable[str]) -> ModelError:
     return refusal(codes.UNKNOWN_NAME, message, None, Note(f"the models are {listed(known, 'and')}"))
 
 
-def _ml_program(source: Model) -> Model:
-    if source.type == PROGRAM:
-        return source
-    try:
-        return source.select(None)
-    except ModelError as failure:
-        found = failure.diagnostics[0]
-        way = "only ML Programs are linked: take one out of the pipeline, as with `miltext extract` and its `model=`"
-        failure.diagnostics[0] = found._replace(notes=(*found.notes, Note(way))) if source.models else found
-        raise
-
-
 def _sizes(sources: Mapping[str, Model], choices: BuildChoices) -> dict[str, dict[str, Range]]:
     """Return the requested sizes of the inputs that each model has. Raise ModelError (MIL430) for an unknown input."""
     ranges = choices.ranges or {}
@@ -193,46 +145,12 @@ def _sizes(sources: Mapping[str, Model], choices: BuildChoices) -> dict[str, dic
 
 def _inputs(source: Model) -> set[str]:
     """Return the names of the inputs of all functions."""
-    try:
-        program = program_of(source, ()).program
-    except ParseError as failure:
-        program = _completed(source, failure).program
+    program = outlined(source).program
     return {value.name for name in program.functions for value in program.functions[name].inputs}
 
 
-def _completed(source: Model, failure: ParseError) -> Model:
-    """Return the completed draft that failed to parse; raise the failure for any other text."""
-    from miltext.drafting.draft import Draft
-
-    draft = Draft.behind(failure, source)
-    if draft is None:
-        raise failure
-    return draft.model
-
-
 def _part(place: int, name: str, source: Model, function: str | None, own: BuildChoices) -> LinkedPart:
-    try:
-        built = assemble(source, own)
-    except ParseError as failure:
-        source = _completed(source, failure)
-        built = assemble(source, own)
-    return LinkedPart(name, place, source, own, built, _function(built, function, source.name))
-
-
-def _function(built: NewModel, name: str | None, path: str) -> str:
-    """Return the function with a name, by default the function that Core ML runs."""
-    functions, default = built.spec.mlProgram.functions, built.spec.description.defaultFunctionName
-    known = sorted(functions)
-    if name is None:
-        likely = [each for each in (default, DEFAULT_FUNCTION, *known[: len(known) == 1]) if each in functions]
-        if not likely:
-            message = f"the model has several functions, {listed(known, 'and')}, and none is the default: choose one"
-            raise refusal(codes.UNKNOWN_NAME, message, path)
-        name = likely[0]
-    if name not in functions:
-        message = f"unknown function `{name}`{did_you_mean(nearest(name, known))}"
-        raise refusal(codes.UNKNOWN_NAME, message, path, Note(f"the model has {listed(known, 'and')}"))
-    if own_block(functions[name]) is None:
-        message = f"the function `{name}` has no block for its opset, so there is nothing to link"
-        raise refusal(codes.IMPOSSIBLE_LINK, message, path)
-    return name
+    whole, built = assembled(source, own)
+    default = built.spec.description.defaultFunctionName
+    chosen = chosen_function(built.spec.mlProgram, default, function, source.name)
+    return LinkedPart(name=name, place=place, source=whole, choices=own, built=built, function=chosen)

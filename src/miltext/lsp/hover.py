@@ -11,6 +11,7 @@ from lsprotocol import types as lsp
 from miltext.diagnostics import ParseError
 from miltext.dumps.texts import is_dump
 from miltext.lsp.calls import opset_at, parameter_around
+from miltext.lsp.imports import describe_import
 from miltext.lsp.weights import array_in, describe_array, describe_record, describe_weight
 from miltext.placement.annotating import answer_words, placed_at, placed_words
 from miltext.reference.markdown import described_operation, described_opset, described_parameter, known_signature
@@ -94,6 +95,8 @@ def _described(view: View, phrases: list[Node]) -> str | None:
     if phrase.name == "array_file":
         lines = describe_array(array_in(phrase), view.document.folder)
         return "\n\n".join([*_inferred(view, phrase), *lines, *_parameter(view, [*outside, around])])
+    if phrase.name == "imported":
+        return describe_import(phrase, view)
     if phrase.name == "record":
         return describe_record(view.text, phrase, around, view.document.folder)
     if phrase.name == "value":

@@ -11,6 +11,7 @@ from lsprotocol import types as lsp
 
 from miltext.building.editing import renaming
 from miltext.lsp.client import request_failed
+from miltext.lsp.imports import imported_text
 from miltext.lsp.reading import read_whole
 from miltext.syntax.editing import Edit, apart, proven
 from miltext.syntax.literals import quote
@@ -28,7 +29,12 @@ def _value_at(view: View, position: lsp.Position) -> Meaning | None:
 
 
 def definition(view: View, params: lsp.DefinitionParams | lsp.DeclarationParams) -> lsp.Location | None:
-    """Return the place of the definition of the name at a place."""
+    """Return the place of the definition of the name at a place; of an imported text, its beginning."""
+    phrases = view.chain(view.offset(params.position))
+    model = next((each for each in reversed(phrases) if each.name == "imported"), None)
+    if model is not None:
+        path, start = imported_text(model, view.document.folder), lsp.Position(0, 0)
+        return lsp.Location(path.absolute().as_uri(), lsp.Range(start, start)) if path else None
     value = _value_at(view, params.position)
     return lsp.Location(view.document.uri, view.range(value.name.start, value.name.end)) if value else None
 

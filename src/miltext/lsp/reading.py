@@ -9,7 +9,7 @@ from miltext.diagnostics import ParseError
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.scopes import Meaning, Scopes
 from miltext.placement.findings import ProfileCheck
-from miltext.syntax.names import ARRAYS, DRAFT
+from miltext.syntax.names import DRAFT, FILES
 from miltext.syntax.tree import Node
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Reading:
     @property
     def names_arrays(self) -> bool:
         """Whether inferred types may depend on files beside the text."""
-        return any(word in self.text for word in ARRAYS)
+        return any(word in self.text for word in FILES)
 
     def type_of(self, value: Meaning, *, ask: bool = False) -> str | None:
         """Return the type of a value: the type in the text, or the inferred type if it is known or with `ask`."""

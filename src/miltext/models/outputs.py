@@ -6,6 +6,7 @@ import errno
 import os
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -100,41 +101,37 @@ def _is_program(data: bytes) -> bool:
         return False
 
 
-_DIFFERENCE = re.compile(
-    rb"(?:# [^\n]*\n)*(?:--- [^\n]*\n\+\+\+ |no (?:difference|breaking change)(?: \([^\n]*\))?\n|undecided: )",
-)
-_NOTE = re.compile(rb"# [^\n]*(?:: | -> )")
-_COUNT = re.compile(
-    rb"[^\n]+: (?:added|removed|renamed from |interface changed|\d+ (?:operation|value|change|differ))",
-)
-_TABLE = re.compile(rb" {2,}\|[^\n]*\n(?: [^\n]+ \|[^\n]*\n)* total +\|")
-"""Patterns: the beginning of a difference in lines; a line of a difference with only notes; a line of counts; a table
-of counts.
+_DIFFERENCE = rb"(?:# [^\n]*\n)*(?:--- [^\n]*\n\+\+\+ |no (?:difference|breaking change)(?: \([^\n]*\))?\n|undecided: )"
+_NOTE = rb"# [^\n]*(?:: | -> )"
+_COUNT = rb"[^\n]+: (?:added|removed|renamed from |interface changed|\d+ (?:operation|value|change|differ))"
+_TABLE = rb" {2,}\|[^\n]*\n(?: [^\n]+ \|[^\n]*\n)* total +\|"
+"""Patterns, compiled only to recognize a file: the beginning of a difference in lines; a line of a difference with only
+notes; a line of counts; a table of counts.
 """
 
 
 def _is_difference(data: bytes) -> bool:
     """Whether bytes may be a difference in lines."""
     lines = data.splitlines()
-    alone = (all(map(pattern.match, lines)) for pattern in (_NOTE, _COUNT))
-    return any(each.match(data) for each in (_DIFFERENCE, _TABLE)) or any(alone)
+    alone = (all(re.match(pattern, line) for line in lines) for pattern in (_NOTE, _COUNT))
+    return any(re.match(pattern, data) for pattern in (_DIFFERENCE, _TABLE)) or any(alone)
 
 
 _IS: dict[str, Callable[[bytes], object]] = {
-    "mil": re.compile(rb"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*program\b").match,
-    "html": re.compile(rb"\s*<(?:!doctype )?html", re.IGNORECASE).match,
-    "outline": re.compile(rb"(?://[^\n]*\n)*[^\n]+\) -> \([^\n]*\): [\d,]+ operations?\b").match,
+    "mil": partial(re.match, rb"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*program\b"),
+    "html": partial(re.match, rb"(?i:\s*<(?:!doctype )?html)"),
+    "outline": partial(re.match, rb"(?://[^\n]*\n)*[^\n]+\) -> \([^\n]*\): [\d,]+ operations?\b"),
     "pb": _is_program,
     "txtpb": is_protobuf_text,
-    "sidecar": re.compile(rb"// Made by miltext ").match,
-    "npy": re.compile(rb"\x93NUMPY").match,
-    "npz": re.compile(rb"PK").match,
-    "png": re.compile(rb"\x89PNG\r\n\x1a\n").match,
+    "sidecar": partial(re.match, rb"// Made by miltext "),
+    "npy": partial(re.match, rb"\x93NUMPY"),
+    "npz": partial(re.match, rb"PK"),
+    "png": partial(re.match, rb"\x89PNG\r\n\x1a\n"),
     "toml": bool,  # it was read before
     "difference": _is_difference,
     "diff": _is_difference,
-    "json": re.compile(rb'\{\s*"form": \d+,\s*"breaking": ').match,
-    "comment": re.compile("### [^\n]+ → [^\n]+\n\n".encode()).match,
+    "json": partial(re.match, rb'\{\s*"form": \d+,\s*"breaking": '),
+    "comment": partial(re.match, "### [^\n]+ → [^\n]+\n\n".encode()),
 }
 
 

@@ -20,7 +20,7 @@ from miltext.syntax.tree import Node, chain, tokens, transformed, tree_of
 if TYPE_CHECKING:
     from miltext.parsing.lowering import Lowering
 
-OF_DRAFTS = (codes.MISSING_TYPE, codes.SHORT_SPELLING)
+OF_DRAFTS = (codes.MISSING_TYPE, codes.SHORT_SPELLING, codes.IMPORT_IN_TEXT)
 """The codes of errors about draft spellings in a Program's text."""
 
 

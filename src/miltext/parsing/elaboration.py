@@ -269,7 +269,8 @@ class _Elaboration:
         found = []
         for place, argument in sorted(enumerate(phrases.arguments(operation)), key=_place_in_layout):
             is_named = not is_positional(argument)
-            name = f"{owner}_{name_in(argument) if is_named else _parameter(known, place)}"
+            parameter = str(place + 1) if phrases.imported(operation) else _parameter(known, place)
+            name = f"{owner}_{name_in(argument) if is_named else parameter}"
             bindings = [*phrases.bindings(argument)]
             for at, binding in enumerate(bindings):
                 if _is_hoisted(binding):

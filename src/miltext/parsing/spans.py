@@ -58,6 +58,8 @@ def words(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
     """
     if phrase.name in _NAMED and (token := phrases.name_token(phrase)):
         yield (*path, _NAMED[phrase.name]), token
+    if phrase.name == "operation" and (model := phrases.imported(phrase)):
+        yield (*path, "type"), model
     if token := phrases.opset_token(phrase):
         yield (*path, "key" if phrase.name == "specialization" else "opset"), token
     body = block(phrase) if phrase.name in ("specialization", "inner_block") else phrase

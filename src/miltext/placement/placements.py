@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import codecs
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.diagnostics import codes, refusing
 from miltext.dumps.placed import ANE, DEVICES, PlacedOperation, SwitchingCosts, device_of
 from miltext.dumps.texts import is_dump, read_dump
-from miltext.files.contents import decode
-from miltext.files.refusals import refusal
+from miltext.files.contents import decode, wide_text
 from miltext.placement.plans import read_plan
 
 if TYPE_CHECKING:
@@ -158,12 +155,10 @@ def read_placement(data: bytes, name: str) -> Placement | None:
 
     Raise ParseError for a broken dump, and ModelError (MIL890) for a broken plan.
     """
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # as spreadsheets and shells of Windows write
-        with refusing(lambda failure: refusal(codes.UNREADABLE_PLAN, f"no UTF-16 text: {failure}", name)):
-            text = data.decode("utf-16")
-    elif b"\0" in data:
-        return None
-    else:
+    text = wide_text(data, name)  # of spreadsheets and shells of Windows
+    if text is None:
+        if b"\0" in data:
+            return None
         text = decode(data, name).removeprefix("\ufeff")
     if is_dump(text):
         dump = read_dump(text, name)

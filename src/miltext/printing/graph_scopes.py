@@ -3,7 +3,7 @@
 The names of operations reveal little if a converter numbers them (`var_304_cast_fp16`), but the names of their weights
 reveal much (`encoder_layers_0_self_attn_linear_q_weight`): the scope of an operation is the beginning of that name
 among these whose beginning is the most frequent. A scope is a stretch of operations, including the ones between without
-a meaningful name.
+a meaningful name, but none whose name is in another scope.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ NOWHERE = NamePath((), "")
 
 
 class OperationRun(NamedTuple):
-    """The operations from `start` to before `end`, whose paths continue with one word."""
+    """The operations from `start` to before `end`, whose paths continue with one word; "" if they are in no scope."""
 
     word: str
     start: int
@@ -78,14 +78,15 @@ class OperationRun(NamedTuple):
 def paths_of(names: Sequence[str]) -> list[NamePath]:
     """Return the paths of an operation's names, its own first: `a.b.weight_to_fp16` is in `a` and `b`.
 
-    `input_37_cast_fp16` has no path, and a constant's name that begins with the operation's own adds none.
+    `input_37_cast_fp16` and `var_85_cast_fp16_0` have no path, and a constant's name that begins with the operation's
+    own adds none.
     """
     found: list[NamePath] = []
     own: list[str] = []
     for spelled in names:
         name = spelled.removeprefix("$").strip('"')
         words = _WORD.findall(name)
-        while words and words[-1] in _ENDS:
+        while words and (words[-1] in _ENDS or (words[-1].isdigit() and words[-2:-1] and words[-2] in _ENDS)):
             words.pop()
         if found and words[: len(own)] == own:
             continue
@@ -109,7 +110,8 @@ def scopes(nodes: Sequence[GraphNode], names: Sequence[Sequence[str]], crossing:
     """Return a block's operations in scopes; `names` are the names for each, and `crossing` counts the values that
     cross before each.
     """
-    return _Division(nodes, best_paths(names), crossing).divided(0, len(nodes), ())
+    division = _Division(nodes, best_paths(names), crossing)
+    return division.divided(0, len(nodes), (), division.runs(0, len(nodes), ()))
 
 
 def folded(nodes: list[GraphNode]) -> list[GraphNode]:
@@ -127,12 +129,12 @@ class _Division:
         self._paths = paths
         self._crossing = crossing
 
-    def divided(self, start: int, end: int, prefix: tuple[str, ...]) -> list[GraphNode]:
-        """Return the nodes of a range, with a scope for each run."""
+    def divided(self, start: int, end: int, prefix: tuple[str, ...], runs: list[OperationRun]) -> list[GraphNode]:
+        """Return the nodes of a range, with a scope for each of its runs."""
         found: list[GraphNode] = []
         places: list[int] = []
         at = start
-        for run in self._runs(start, end, prefix):
+        for run in runs:
             places += [*range(at, run.start), run.start]
             found += [*self._nodes[at : run.start], self._scope(run, (*prefix, run.word))]
             at = run.end
@@ -142,24 +144,24 @@ class _Division:
 
     def _scope(self, run: OperationRun, prefix: tuple[str, ...]) -> GraphNode:
         """Return the scope of a run, under its longest common prefix."""
-        while len(runs := self._runs(run.start, run.end, prefix)) == 1 and runs[0][1:] == run[1:]:
+        while len(runs := self.runs(run.start, run.end, prefix)) == 1 and runs[0][1:] == run[1:]:
             prefix += (runs[0].word,)
         path = next(path for path in self._paths[run.start : run.end] if path.words[: len(prefix)] == prefix)
-        inside = self.divided(run.start, run.end, prefix)
+        inside = self.divided(run.start, run.end, prefix, runs)
         return GraphNode("scope", path.label(len(prefix)), inside[0].line, None, inside)
 
-    def _runs(self, start: int, end: int, prefix: tuple[str, ...]) -> list[OperationRun]:
+    def runs(self, start: int, end: int, prefix: tuple[str, ...]) -> list[OperationRun]:
         """Return the runs of a stretch; the operations between two of them join them if they are few beside them.
 
-        In a scope, so do the operations at its ends.
+        In a scope, so do the operations at its ends, and its own operations divide the runs.
         """
         depth = len(prefix)
         words = [
-            (place, path.words[depth])
+            (place, path.words[depth] if len(path.words) > depth else "")
             for place, path in enumerate(self._paths[start:end], start)
-            if len(path.words) > depth and path.words[:depth] == prefix
+            if path.words and path.words[:depth] == prefix
         ]
-        runs = _joined(words if prefix else _dense(words))
+        runs = _runs_of(words if prefix else _dense(words))
         for index in range(1, len(runs)):
             before, after = runs[index - 1], runs[index]
             if _is_little(after.start - before.end, before, after):
@@ -170,7 +172,7 @@ class _Division:
                 runs[0] = runs[0]._replace(start=start)
             if _is_little(end - runs[-1].end, runs[-1]):
                 runs[-1] = runs[-1]._replace(end=end)
-        return runs
+        return [run for run in runs if run.word]
 
     def _gathered(self, nodes: list[GraphNode], places: list[int]) -> list[GraphNode]:
         """Return at most MOST nodes: if there are more, neighbours without a scope get one.
@@ -204,8 +206,8 @@ class _Division:
 
 
 def _is_little(gap: int, *runs: OperationRun) -> bool:
-    """Return whether a gap is no more than half as long as either run beside it."""
-    return any(2 * gap <= run.end - run.start for run in runs)
+    """Return whether a gap is no more than half as long as either run beside it, or one operation."""
+    return any(2 * gap <= max(2, run.end - run.start) for run in runs)
 
 
 def _gather(nodes: list[GraphNode]) -> GraphNode:
@@ -214,21 +216,31 @@ def _gather(nodes: list[GraphNode]) -> GraphNode:
 
 
 def _dense(words: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return the places of dense words: found often between their first place and their last."""
+    """Return the places of dense words: found often between their first place and their last, and twice in a row.
+
+    Other words at the beginning of names reveal no scope: converters number them, as in `var_304`.
+    """
     counts = Counter(word for _, word in words)
     first = {word: place for place, word in reversed(words)}
     last = {word: place for place, word in words}
-    return [each for each in words if counts[each[1]] * _SHARE > last[each[1]] - first[each[1]]]
+    dense = [each for each in words if counts[each[1]] * _SHARE > last[each[1]] - first[each[1]]]
+    lasting = {one[1] for one, other in pairwise(dense) if one[1] == other[1]}
+    return [each for each in dense if each[1] in lasting]
 
 
-def _joined(words: list[tuple[int, str]]) -> list[OperationRun]:
-    """Return the runs of equal words. A word never beside an equal one makes no run, and divides none."""
-    lasting = {one[1] for one, other in pairwise(words) if one[1] == other[1]}
-    runs: list[OperationRun] = []
-    for word, found in groupby((each for each in words if each[1] in lasting), key=itemgetter(1)):
-        places = [place for place, _ in found]
-        if runs and runs[-1].word == word:
-            runs[-1] = runs[-1]._replace(end=places[-1] + 1)
-        elif len(places) > 1:
-            runs.append(OperationRun(word, places[0], places[-1] + 1))
-    return runs
+def _runs_of(words: list[tuple[int, str]]) -> list[OperationRun]:
+    """Return the runs of equal words; those without a word only divide the others.
+
+    A word alone makes a run if it is a number among numbers with runs: `model_7` is beside `model_6` and `model_8`.
+    """
+    found = [(word, [place for place, _ in each]) for word, each in groupby(words, key=itemgetter(1))]
+    lasting = {word for word, places in found if len(places) > 1}
+    is_numbered = any(map(str.isdigit, lasting))
+    return [
+        OperationRun(
+            word if len(places) > 1 or (is_numbered and word.isdigit()) else "",
+            places[0],
+            places[-1] + 1,
+        )
+        for word, places in found
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.diagnostics.arguments import checked
 from miltext.printing.plain_operations import Operations
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
     from miltext.printing.coremlc import Versions
     from miltext.schema.proto import Message
+
+_Compiled: TypeAlias = "tuple[int, Message | None, Versions | None, Callable[[Diagnostic], object] | None]"
+"""The facts about a compiled model that decide its text: version, description, versions; and who gets warnings."""
 
 REMEMBERED = 4096
 """The number of names, types and values cached between programs, which save most of the time for a small text."""
@@ -45,8 +48,7 @@ def to_text(
         floats: `hex`, as Apple prints them, or `decimal`.
         elide: The most elements of a literal; longer ones are left out, and such a text does not read back.
         strict: Whether to refuse constructs outside Apple's syntax.
-        as_coremlc: Whether to print as Apple's compiler does, `miltext.printing.coremlc.as_coremlc`, which also
-            describes the last arguments. Dialect, floats and elision cannot be chosen then.
+        as_coremlc: Whether to print as Apple's compiler does, which decides dialect, floats and elision.
         specification_version: The version of the model.
         description: The description of the model.
         versions: The stated versions of the compiler.
@@ -56,22 +58,26 @@ def to_text(
         The text.
 
     Raises:
-        PrintError: The Program has fields outside the schema, is nested too deeply or, if `strict`, cannot be expressed
-            in Apple's syntax.
+        PrintError: A Program with fields outside the schema, too deep, or for `strict` not in Apple's syntax.
         ModelError: A source that cannot be read.
         ValueError: Another dialect or form of floats, or options that cannot be combined.
 
     Example:
         text = miltext.to_text("Model.mlpackage", elide=16)
     """
-    style = Style(dialect, floats, elide, strict)
-    if not as_coremlc:
+    compiled = (specification_version, description, versions, on_warning) if as_coremlc else None
+    return _text(program, Style(dialect, floats, elide, strict), compiled)
+
+
+def _text(program: Message, style: Style, compiled: _Compiled | None) -> str:
+    """Return the text in a style, or as of a `compiled` model."""
+    if compiled is None:
         return "".join(pieces(program, style))
     if style._replace(strict=False) != PLAIN:
         raise ValueError("as_coremlc cannot be combined with dialect, floats or elide: the compiler decides them")
     from miltext.printing import coremlc
 
-    return coremlc.as_coremlc(program, specification_version, description, versions, on_warning)
+    return coremlc.as_coremlc(program, *compiled)
 
 
 def pieces(program: Message, style: Style = PLAIN) -> Iterator[str]:

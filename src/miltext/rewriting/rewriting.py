@@ -16,6 +16,7 @@ from miltext.checking.moved_texts import require_arrays
 from miltext.containers.sources import Source, model_of
 from miltext.diagnostics import MiltextError, codes, error
 from miltext.drafting.building import build_as_chosen
+from miltext.drafting.programs import with_imported
 from miltext.evaluation.subjects import opened
 from miltext.files.writing import WITH_DESCRIPTION, write_file
 from miltext.ir.graph import Graph
@@ -108,6 +109,8 @@ def carried_out(
 ) -> Rewriting:
     """Rewrite a program as planned, and write the model with it, unless there is no output."""
     whole = model_of(given)
+    is_text = output_path is not None and Path(output_path).suffix.lower() == ".mil"
+    whole = whole if is_text else with_imported(whole)
     source = whole.select_only(options.model)
     if output_path is None:
         return plan.of_source(source, options.weights)

@@ -38,6 +38,9 @@ class WeightExtent(NamedTuple):
     stored: int
 
 
+NOTHING = WeightExtent(0, 0, 0)
+"""The extent of an operation without weights of its own."""
+
 Holders: TypeAlias = "dict[Op, dict[Hashable, WeightExtent]]"
 """The stored tensors of each weight, each with an identity, by the operation that it belongs to."""
 
@@ -60,6 +63,11 @@ def _parameters(op: Op, held: Mapping[Hashable, WeightExtent]) -> int:
     """Return the number of elements of an operation's weights, after decompression."""
     form = tensor_form(op.outputs[0].message.type) if is_compressed(op.type) and op.outputs[0].message else None
     return prod(form[1]) if form is not None else sum(size.parameters for size in held.values())
+
+
+def total_bytes(extents: Mapping[Op, WeightExtent]) -> int:
+    """Return the bytes of all weights."""
+    return sum(each.bytes for each in extents.values())
 
 
 def holders_of(graph: KeyedGraph) -> Holders:
@@ -87,9 +95,9 @@ def wholes_of(op: Op) -> list[Op]:
     return [whole for user in users for whole in wholes_of(user)] or [op]
 
 
-def stored_sizes(graph: KeyedGraph, op: Op, least: int) -> Iterator[tuple[Hashable, WeightExtent]]:
-    """Yield the weights in the attributes and arguments of an operation, each with an identity: stored ones, and
-    literals of at least so many bytes.
+def stored_sizes(graph: KeyedGraph | None, op: Op, least: int) -> Iterator[tuple[Hashable, WeightExtent]]:
+    """Yield the weights in the attributes and arguments of an operation, each with an identity: stored ones, by the
+    records of a graph, and literals of at least so many bytes.
     """
     held = [(key, value) for key, value in op.attributes.items() if key == "val" or not op.inputs]
     arguments = ((key, each) for key, operands in op.inputs.items() for each in operands)
@@ -106,11 +114,16 @@ def stored_sizes(graph: KeyedGraph, op: Op, least: int) -> Iterator[tuple[Hashab
             yield identity, WeightExtent(count, size, size if is_stored else 0)
 
 
-def _stored_bytes(graph: KeyedGraph, value: proto.Value, stated: int) -> int:
+def short_literals(op: Op) -> dict[Hashable, WeightExtent]:
+    """Return the literals of a constant that has no weights and is no part of one, as if it were a weight."""
+    return dict(stored_sizes(None, op, 0)) if op.is_constant and wholes_of(op) == [op] else {}
+
+
+def _stored_bytes(graph: KeyedGraph | None, value: proto.Value, stated: int) -> int:
     """Return the bytes that a value takes, which may differ from its type for indices packed in bytes, or for a record
     of another type. An unreadable record counts with the bytes of its type.
     """
-    blob = graph.contents.blob(value)
+    blob = graph.contents.blob(value) if graph is not None else None
     if blob is not None:
         return blob.size
     tensor = value.immediateValue.tensor

@@ -1,7 +1,7 @@
 """The growth of a model: the scopes, weights and weight files with other sizes than in the model before.
 
 Both models are measured as `size` measures one, with each stored tensor once, so that the growth of the scopes and that
-of the weights add up to the growth of the whole.
+of the weights add up to the growth of the whole. Only a short literal counts where its partner is a weight.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diffing.partners import partners_of
 from miltext.diffing.pipelines import paired_findings
-from miltext.diffing.weight_sizes import placed_alike
+from miltext.diffing.weight_sizes import placed_alike, resized
 from miltext.pairing.contents import Keys
 from miltext.pairing.pairing import pair_functions
-from miltext.sizing.sizes import NOTHING, MeasuredModel
+from miltext.scopes.weight_extents import NOTHING, total_bytes
+from miltext.sizing.sizes import MeasuredModel
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.names import name_text
 
@@ -95,10 +96,12 @@ def growth_between(old: Model, new: Model) -> Growth:
         pairs = [_PairedSizes(*each) for each in paired_findings(sides[0].programs, sides[1].programs)]
         partners = {op: partner for pair in pairs for op, partner in pair.partners.items()}
         extents = placed_alike(sides[0].held, sides[1].held, partners)
-        weights = [each for pair in pairs for each in pair.weights(*extents)]
+        homes = {op: pair for pair in pairs for op in pair.ops()}
+        changed = resized(*extents, partners)
+        weights = [homes[b or a].weight(a, b, *sizes) for a, b, *sizes in changed]  # type: ignore[index]
         weights.sort(key=lambda each: (-abs(each.new_bytes - each.old_bytes), each.model, each.function, each.name))
         return Growth(
-            *(old.name, new.name, was.bytes, now.bytes),
+            *(old.name, new.name, total_bytes(extents[0]), total_bytes(extents[1])),
             max(len(each.graph.functions) for side in sides for each in side.programs),
             tuple(each for pair in pairs for each in pair.scopes(*extents)),
             tuple(weights),
@@ -117,6 +120,11 @@ class _PairedSizes:
         self.partners = partners_of(pairs).ops
         self._names = {name_text(each.old_name): name_text(each.name) for each in pairs}
         self._renamed = self._renamed_scopes()
+
+    def ops(self) -> Iterator[Op]:
+        """Yield the operations of both programs."""
+        for side in (self._old, self._new):
+            yield from side.places if side is not None else ()
 
     def _place(self, *, is_new: bool) -> str:
         """Return the path of the model in the new pipeline; for old parts, the old path unless both have one."""
@@ -155,21 +163,8 @@ class _PairedSizes:
             if was[place] != now.get(place, 0):
                 yield ScopeGrowth(self._place(is_new=place in now), *place, was[place], now.get(place, 0))
 
-    def weights(self, old: Mapping[Op, WeightExtent], new: Mapping[Op, WeightExtent]) -> Iterator[WeightGrowth]:
-        """Yield the weights with another number of bytes."""
-        rows: list[tuple[Op | None, Op | None]] = []
-        if self._new is not None:
-            rows += [(self.partners.get(op), op) for op in self._new.places]
-        if self._old is not None:
-            kept = {*self.partners.values()}
-            rows += [(op, None) for op in self._old.places if op not in kept]
-        for was, now in rows:
-            before = old.get(was, NOTHING).bytes if was is not None else 0
-            after = new.get(now, NOTHING).bytes if now is not None else 0
-            if before != after:
-                yield self._weight(was, now, before, after)
-
-    def _weight(self, was: Op | None, now: Op | None, before: int, after: int) -> WeightGrowth:
+    def weight(self, was: Op | None, now: Op | None, before: int, after: int) -> WeightGrowth:
+        """Return the growth of a weight, of partners or of one side alone."""
         old, new = (
             program.weight(op, NOTHING) if program is not None and op is not None else None
             for program, op in ((self._old, was), (self._new, now))

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.diagnostics.wording import tally
 from miltext.diffing.telling import in_bytes, signed_bytes
 from miltext.scopes.families import family
-from miltext.sizing.rows import family_name, grouped, in_camel_case, limited, scope_family, scope_name, share
+from miltext.sizing.rows import (
+    family_name,
+    grouped,
+    has_several_functions,
+    in_camel_case,
+    limited,
+    place_name,
+    scope_family,
+    scope_name,
+    share,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -49,7 +59,7 @@ def _tables(size: ModelSize) -> Iterator[tuple[Sequence[str], list[SizeRow]]]:
     yield ("scope", "parameters", "operations"), sorted(scopes, key=lambda row: -row.bytes)
     rows = [SizeRow(each.operation, each.bytes, (f"{each.parameters:,}", f"{each.weights:,}")) for each in size.types]
     yield ("used by", "parameters", "weights"), rows
-    yield ("weight", "form", "used by"), [*_weight_rows(size.weights)]
+    yield ("weight", "form", "used by"), [*_weight_rows(size.weights, with_function=has_several_functions(size.scopes))]
 
 
 def _shown(rows: Sequence[SizeRow], headings: Sequence[str], total: int, most: int | None) -> list[str]:
@@ -73,13 +83,13 @@ def _scope_rows(scopes: Sequence[ScopeBytes]) -> Iterator[SizeRow]:
         yield SizeRow(name, size, counts)
 
 
-def _weight_rows(weights: Sequence[WeightBytes]) -> Iterator[SizeRow]:
+def _weight_rows(weights: Sequence[WeightBytes], *, with_function: bool) -> Iterator[SizeRow]:
     """Yield a row for the weights of one form and shape whose names differ in their first number, largest sum first."""
     rows = []
     for group in grouped(weights, lambda each: (each.model, each.function, family(each.name), each.form, each.shape)):
         first = group[0]
         form = f"{first.form} [{', '.join(map(str, first.shape))}]" if first.form else "-"
-        name = family_name([each.name for each in group])
+        name = place_name(first, family_name([each.name for each in group]), with_function=with_function)
         is_even = len({each.bytes for each in group}) == 1 < len(group)
         each_of = f", {in_bytes(first.bytes)} each" if is_even else ""
         rows.append(SizeRow(f"{name}{each_of}", sum(each.bytes for each in group), (form, _users(first))))
@@ -164,8 +174,7 @@ def _grown_weights(weights: Sequence[WeightGrowth], *, with_function: bool) -> l
     ):
         first = group[0]
         forms = [form for form in dict.fromkeys((first.old_form, first.new_form)) if form]
-        place = (first.model, first.function if with_function else "")
-        name = "/".join(filter(None, (*place, family_name([each.name for each in group]))))
+        name = place_name(first, family_name([each.name for each in group]), with_function=with_function)
         users = [f"{operation}.{parameter}" for operation, parameter in first.used_as]
         user = f"{users[0]}{f' and {len(users) - 1} more' if users[1:] else ''}" if users else "-"
         found.append(GrowthRow(*_sums(group), (" -> ".join(forms), user, name)))

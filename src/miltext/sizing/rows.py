@@ -17,14 +17,18 @@ ELSEWHERE = "(no scope)"
 """The name of the row for operations without a scope."""
 
 
-class Scoped(Protocol):
-    """Anything in a scope of a function; `model` is the path of its model in a pipeline."""
+class Placed(Protocol):
+    """Anything in a function; `model` is the path of its model in a pipeline."""
 
     @property
     def model(self) -> str: ...
 
     @property
     def function(self) -> str: ...
+
+
+class Scoped(Placed, Protocol):
+    """Anything in a scope of a function."""
 
     @property
     def scope(self) -> str: ...
@@ -48,6 +52,17 @@ def scope_name(group: Sequence[Scoped]) -> str:
     labels = [each.scope for each in group]
     scope = f"{spread(labels)} {TIMES}{len(labels)}" if len(labels) > 1 else labels[0] or ELSEWHERE
     return "/".join(filter(None, (group[0].model, group[0].function, scope)))
+
+
+def has_several_functions(items: Iterable[Placed]) -> bool:
+    """Return whether items are in several functions of one model."""
+    places = {(each.model, each.function) for each in items}
+    return len(places) > len({model for model, _ in places})
+
+
+def place_name(each: Placed, name: str, *, with_function: bool) -> str:
+    """Return a name in its model of a pipeline, and in its function on request: `0/main/scores`."""
+    return "/".join(filter(None, (each.model, each.function if with_function else "", name)))
 
 
 def family_name(names: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from miltext.pairing.contents import Keys, ProgramContents
 from miltext.pairing.keyed import KeyedGraph, label
 from miltext.schema.tensors import tensor_form
 from miltext.scopes.scopes import function_scopes
-from miltext.scopes.weight_extents import WeightExtent, holders_of, placed
+from miltext.scopes.weight_extents import NOTHING, holders_of, placed
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.names import name_text
 from miltext.syntax.programs import own_copy
@@ -29,10 +29,7 @@ if TYPE_CHECKING:
     from miltext.containers.summary import Summary
     from miltext.ir.parts import Op
     from miltext.models.model import Model, Stage
-    from miltext.scopes.weight_extents import Holders
-
-NOTHING = WeightExtent(0, 0, 0)
-"""The extent of an operation without weights of its own."""
+    from miltext.scopes.weight_extents import Holders, WeightExtent
 
 OUTPUT = "output"
 """The type of operation of a weight that a function returns, and no operation uses."""

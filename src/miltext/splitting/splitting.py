@@ -43,7 +43,21 @@ PART_NAME = re.compile(r"\d{2,}_.*\.mlpackage")
 
 @dataclass(frozen=True, kw_only=True)
 class SplitOptions(WriteOptions):
-    """The options of `miltext.split`, which describes them."""
+    """The options of `miltext.split`.
+
+    Args:
+        parts: The number of parts, with about equal weights: no part has more than its share and a quarter, unless the
+            possible boundaries require it.
+        max_weights: The most bytes of weights of a part; there are as few parts as possible.
+        at: Values after which boundaries are, in any order. Each part has the operations that its value needs, without
+            the earlier parts, and the last part has the rest.
+        functions: Whether each function of the model becomes a model.
+        pipeline: Whether to write one pipeline of the parts.
+        function: The function to divide.  [the only one]
+        model: The model in a pipeline.  [the only ML Program]
+        ranges: Sizes by name, as in `miltext.build`, of inputs and of values that cross boundaries.
+        weights, no_loss, force, check, on_change, progress, expect: As in `miltext.build`.
+    """
 
     parts: int | None = None
     max_weights: int | None = None
@@ -74,17 +88,6 @@ def split(request: _SplitArguments) -> Splitting:
         source: MIL text, a path, a Program or a Model.
         output: A folder for the packages `01_NAME.mlpackage` and so on, or the `.mlpackage` of a `pipeline`; None to
             write nothing.
-        parts: The number of parts, with about equal weights: no part has more than its share and a quarter, unless the
-            possible boundaries require it.
-        max_weights: The most bytes of weights of a part; there are as few parts as possible.
-        at: Values after which boundaries are, in any order. Each part has the operations that its value needs, without
-            the earlier parts, and the last part has the rest.
-        functions: Whether each function of the model becomes a model.
-        pipeline: Whether to write one pipeline of the parts.
-        function: The function to divide.  [the only one]
-        model: The model in a pipeline.  [the only ML Program]
-        ranges: Sizes by name, as in `miltext.build`, of inputs and of values that cross boundaries.
-        weights, no_loss, force, check, on_change, progress, expect: As in `miltext.build`.
         options: A `SplitOptions`, in place of these keywords.
 
     Returns:
@@ -102,9 +105,7 @@ def split(request: _SplitArguments) -> Splitting:
     choose, names = _way(request)
     whole = model_of(request.source)
     chosen = whole.select_only(request.model)
-    output = None if request.output is None else Path(request.output)
-    if output is not None:
-        _check_output(output, whole, request)
+    output = _output(whole, request)
     with ExitStack() as stack:
         found: list[Diagnostic] = []
         source = _source(chosen, output, request, found, stack)
@@ -137,18 +138,22 @@ def _way(request: _SplitArguments) -> tuple[Choose | None, list[str]]:
 # ---- the source and the output
 
 
-def _check_output(output: Path, whole: Model, request: _SplitArguments) -> None:
-    """Refuse an output of the wrong ending, or without permission to replace it."""
+def _output(whole: Model, request: _SplitArguments) -> Path | None:
+    """Return the output. Refuse one of the wrong ending, or without permission to replace it."""
+    if request.output is None:
+        return None
+    output = Path(request.output)
     is_package = output.suffix.lower() == PACKAGE
     if request.pipeline and not is_package:
         raise refusal(codes.WRONG_ENDING, f"a pipeline is an {PACKAGE}, not `{output.name}`", output)
     if request.pipeline:
         check_target(output, request.force, [whole])
-        return
+        return output
     if is_package:
         message = f"the parts are packages in a folder, which is not a {PACKAGE} itself; only a pipeline is"
         raise refusal(codes.WRONG_ENDING, message, output)
     check_folder(output, request.force, [whole], PART_NAME)
+    return output
 
 
 def _source(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field, fields
 from functools import wraps
-from inspect import signature
+from inspect import getdoc, signature
 from types import NoneType
 from typing import Any, ParamSpec, TypeVar
 
@@ -27,8 +27,8 @@ def taking(
     """Return a decorator that turns a function of a dataclass into a function of its fields.
 
     The dataclass adds fields to the class of its options. Its field named `options` accepts an object of that class;
-    other keywords take precedence. Raise TypeError for any other object, and for a value of another
-    kind than its field.
+    other keywords take precedence. Raise TypeError for any other object, and for a value of another kind than its
+    field. If the class describes its fields, as `Args`, the docstring of the function contains these.
     """
 
     def decorate(function: Callable[[Request], Result]) -> Callable[Parameters, Result]:
@@ -49,6 +49,13 @@ def taking(
         vars(request)["__init__"].__qualname__ = function.__name__  # for errors about arguments
         own = signature(request).replace(return_annotation=signature(function).return_annotation)
         wrapped.__signature__ = own  # type: ignore[attr-defined]
+        wrapped.__doc__ = _documented(getdoc(function) or "", getdoc(wanted) or "")
         return wrapped
 
     return decorate
+
+
+def _documented(function: str, options: str) -> str:
+    """Return the docstring of a function with the described fields of its options before the argument `options`."""
+    described = options.partition("\nArgs:\n")[2]
+    return function.replace("\n    options: ", f"\n{described}\n    options: ", 1) if described else function

@@ -71,6 +71,11 @@ class Lexer:
                     break
                 yield self.names[kind], match[kind], at
 
+    def word(self, text: str, start: int) -> str | None:
+        """Return the word of the grammar at a place, such as `shape`; None for any other token."""
+        terminal, token, _ = next(self.tokens(text, start))
+        return token if terminal == "NAME" and token in self.words else None
+
     @cache  # noqa: B019  # a lexer lives as long as the process
     def contextual(self, state: int) -> tuple[re.Pattern[str], list[str]]:
         """Return the expression for the terminals that `state` accepts, in Lark's order, and their names by group."""

@@ -290,11 +290,10 @@ def shown(text: str, most: int = 40) -> str:
     return text if len(text) <= most else f"{text[: most // 2 - 2]}...{text[2 - most // 2 :]}"
 
 
-_ESCAPED = re.compile(rf'[\t\n\r"\\{FORBIDDEN}]')
+_ESCAPED = rf'[\t\n\r"\\{FORBIDDEN}]'
 _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}
 _UNESCAPED = {escape[1]: char for char, escape in _SHORT_ESCAPES.items()}
-_IN_STRING = re.compile(rf"\\u\{{([^{{}}]*)\}}|\\(.?)|([{FORBIDDEN}\ud800-\udfff])", re.DOTALL)
-_CODE_POINT = re.compile(r"0*([0-9a-fA-F]{1,6})")
+_IN_STRING = rf"(?s:\\u\{{([^{{}}]*)\}}|\\(.?)|([{FORBIDDEN}\ud800-\udfff]))"
 
 
 def quote(value: str) -> str:
@@ -303,7 +302,11 @@ def quote(value: str) -> str:
     """
     if value.isprintable() and '"' not in value and "\\" not in value:
         return f'"{value}"'
-    return '"' + _ESCAPED.sub(lambda match: _SHORT_ESCAPES.get(match[0]) or f"\\u{{{ord(match[0]):x}}}", value) + '"'
+    return '"' + re.sub(_ESCAPED, _escape, value) + '"'
+
+
+def _escape(match: re.Match[str]) -> str:
+    return _SHORT_ESCAPES.get(match[0]) or f"\\u{{{ord(match[0]):x}}}"
 
 
 def unquote(text: str) -> str:
@@ -313,7 +316,7 @@ def unquote(text: str) -> str:
     """
     if "\\" not in text and text.isprintable():
         return text[1:-1]
-    return _IN_STRING.sub(_character, text[1:-1])
+    return re.sub(_IN_STRING, _character, text[1:-1])
 
 
 def _character(match: re.Match[str]) -> str:
@@ -339,7 +342,7 @@ def _raw(char: str) -> str:
 
 
 def _code_point(digits: str, start: int, end: int) -> str:
-    number = _CODE_POINT.fullmatch(digits)
+    number = re.fullmatch(r"0*([0-9a-fA-F]{1,6})", digits)
     code = int(number[1], 16) if number else 0x110000
     if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
         problem = "is a surrogate, which is not a character" if code <= 0xFFFF else "is not the number of a character"

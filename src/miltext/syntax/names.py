@@ -17,6 +17,12 @@ RESERVED = frozenset({*BY_NAME, "tensor", "tensor_buffer", "list", "dict", "tupl
 ARRAYS = ("$npy", "$npz", "$safetensors")
 """The words for an array in a file, by the kind of the file."""
 
+IMPORT = "$import"
+"""The word for a function of a model in a file."""
+
+FILES = (*ARRAYS, IMPORT)
+"""The words for what a build reads from files."""
+
 DRAFT = "_"
 """The mark of an omitted output type, at the beginning of an operation; an operation of that name is quoted."""
 

@@ -174,6 +174,9 @@ class Parser:
 
     def _in_context(self, text: str, start: int, states: list[Row]) -> tuple[str, str]:
         """Return the terminal and the text of the token at `start` that the state accepts. Raise SyntaxFailure."""
+        word = self._lexer.word(text, start)
+        if word is not None and "NAME" in states[-1] and self._lexer.words[word] not in states[-1]:
+            return "NAME", word
         pattern, names = self._lexer.contextual(self._number[id(states[-1])])
         match = pattern.match(text, start)
         if match is not None:

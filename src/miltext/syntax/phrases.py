@@ -146,6 +146,7 @@ body_parameters = Optional("specialization inner_block", "parameters")
 result_list = Optional("operation", "results")
 attribute_list = Optional(_WITH_ATTRIBUTES, "attributes marked_attributes")
 name_token = Optional(_NAMED, "NAME")
+imported = Optional(OPERATIONS, "imported")
 type_of = Optional(VALUES | {"value"}, TYPES | {"DRAFT"})
 opening = Optional("program block", "LBRACE")
 

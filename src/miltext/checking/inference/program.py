@@ -184,12 +184,16 @@ class Walk:
         operands, op_type, stated = self.operands(op), op.type, self.graph.stated
         blocks = self.nested(op, operands, path) if op.blocks else []
         arguments = Arguments(op_type, operands, self.opset, blocks)
-        outcome = Outcome(arguments) if blocks else OUTCOMES.of(arguments)
+        outcome = self.outcome(op, arguments, path)
         declared = [stated[output].type for output in op.outputs]
         self.found.append(Inference(path, op.message, declared, arguments, outcome))
         for index, (output, followed) in enumerate(zip_longest(op.outputs, outcome.inferred or ())):
             if output is not None:
                 self.known[output] = self.made(op, index, followed, arguments, path)
+
+    def outcome(self, op: Op, arguments: Arguments, path: Path) -> Outcome:
+        """Return the result for an operation at a path."""
+        return Outcome(arguments) if arguments.blocks else OUTCOMES.of(arguments)
 
     def operands(self, op: Op, inputs: Mapping[str, Sequence[Binding]] | None = None) -> dict[str, list[Operand]]:
         """Return the operands of an operation, by parameter: its inputs, and its attributes except for the name."""

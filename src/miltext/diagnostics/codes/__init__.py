@@ -13,7 +13,6 @@ from miltext.diagnostics.codes.programs import *  # noqa: F403
 from miltext.diagnostics.codes.table import TABLE as TABLE
 from miltext.diagnostics.codes.texts import *  # noqa: F403
 from miltext.diagnostics.codes.writing import *  # noqa: F403
-from miltext.diagnostics.option_words import of_both
 
 TITLES = {code: TABLE[code].title for code in sorted(TABLE)}
 """The titles of all codes, in their order."""
@@ -38,5 +37,7 @@ def fix(code: str) -> str:
     """Return the beginning of the Fix on a code's page, made from the code's way out, with the words of the command and
     of Python.
     """
+    from miltext.diagnostics.option_words import of_both
+
     way = of_both(TABLE[code].way_out)
     return f"{way if way.startswith(('miltext', '.')) else way[0].upper() + way[1:]}."

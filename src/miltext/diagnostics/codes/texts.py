@@ -107,6 +107,13 @@ UNTYPED_RECORD = code(
     'write the type, as in `tensor<fp16, [2, 3]>($blob("weights/weight.bin", 64))`',
 )
 UNKNOWN_DRAFT_WORD = code("MIL117", "unknown word in the marker of a draft", ERROR, "remove or correct the word")
+IMPORT_IN_TEXT = code(
+    "MIL119",
+    "model imported by a text",
+    ERROR,
+    "`miltext build` the text, which puts the operations of the model in this place. Check the text as a file, or give "
+    'its path, as in `miltext.check(text, path="models/whole.mil")`',
+)
 CONTRADICTORY_DUMP = code(
     "MIL118",
     "backend that does not support its operation",

@@ -43,6 +43,12 @@ COMMENTS_LOST = code(
     WARNING,
     "copy the comments that still hold into the new text, or keep the old text beside the rules",
 )
+IMPOSSIBLE_IMPORT = code(
+    "MIL409",
+    "model that cannot be imported",
+    ERROR,
+    "name an ML Program in the text's folder or below, by its path from there, without errors of its own",
+)
 UNKNOWN_ELIDED_LITERAL = code(
     "MIL410",
     "unknown elided literal",

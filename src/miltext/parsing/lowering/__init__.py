@@ -168,6 +168,14 @@ class Lowering:
         parts = [head, repeated(fields.OPERATION_BLOCKS, blocks), *entries(fields.OPERATION_ATTRIBUTES, attributes)]
         return sized(fields.BLOCK_OPERATIONS, b"".join(parts))
 
+    def imported(self, children: Children) -> str:
+        """`$import("encoder.mlpackage")`"""
+        message = (
+            "a Program contains operations, and no model in a file; `miltext build` puts the operations of the model "
+            "in this place"
+        )
+        raise LoweringError(codes.IMPORT_IN_TEXT, message)
+
     def plain_operation(self, children: Children) -> bytes:
         """Lower an operation that was read as one token."""
         return sized(fields.BLOCK_OPERATIONS, plain_operation(children[0]))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from miltext.parsing.lowering import Lowering
 from miltext.parsing.lowering.arrays import ArrayReference
 from miltext.parsing.lowering.blobs import blob_message
+from miltext.parsing.lowering.imports import marked, reference_of
 from miltext.parsing.lowering.values import ArrayFile, Raw
 from miltext.schema.fields import BLOB
 from miltext.schema.wire import sized
@@ -34,12 +35,15 @@ class NamingArrays(Lowering):
 
 
 class LeavingOut(NamingArrays):
-    """A Lowering that accepts omitted literals, as values of unknown content, and arrays, as the names of their
-    files.
+    """A Lowering that accepts omitted literals, as values of unknown content, and arrays and imports, as the names of
+    their files.
     """
 
     def elided(self, children: Children) -> Raw:
         return _LeftOut(children)
+
+    def imported(self, children: Children) -> str:
+        return marked(reference_of(children))
 
 
 class _LeftOut(Raw):

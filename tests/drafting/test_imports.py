@@ -1,0 +1,339 @@
+"""Texts that import models: what is read, planted and written, and what is refused, with places."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.links import records, same_files, stored_bytes
+
+import miltext
+from miltext.containers.opening import open_model
+from miltext.diagnostics import Diagnostic, MiltextError
+
+X = np.array([[-1, 0, 1, 2]], np.float32)
+NARROW = "tensor<fp32, [1, 4]> x"
+WEIGHT = "[[1.0, 2, 3, 4], [2.0, 1, 0, 1], [0.0, 1, 1, 0], [1.0, 0, 2, 0]]"
+ENCODER = f"w = const()[val = {WEIGHT}]; h = linear(x, w); y = tanh(h);"
+
+
+def text(body: str, inputs: str = NARROW, outputs: str = "y", opset: str = "ios18") -> str:
+    return f"program(1.3)\n{{\n    func main<{opset}>({inputs}) {{\n{body}\n        }} -> ({outputs});\n}}\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a package, a draft and a text of any size."""
+    miltext.build(text(ENCODER), tmp_path / "enc.mlpackage", externalize=4)
+    (tmp_path / "half.mil").write_text(text("y = mul(x, 0.5);"))
+    (tmp_path / "any.mil").write_text(text("y = relu(x);", "tensor<fp32, [?, 4]> x"))
+    return tmp_path
+
+
+def written(folder: Path, body: str, name: str = "whole.mil", **how: str) -> Path:
+    path = folder / name
+    path.write_text(text(body, **how))
+    return path
+
+
+def built(folder: Path, body: str, **how: str) -> Path:
+    out = folder / "Whole.mlpackage"
+    miltext.build(written(folder, body, **how), out, force=True)
+    return out
+
+
+def found(folder: Path, body: str, **how: str) -> list[str]:
+    """The errors of a text, which a build has, too, at the same places."""
+    path = written(folder, body, **how)
+    errors = [each for each in miltext.check(path.read_text(), path=str(path)) if each.severity == "error"]
+    with pytest.raises(MiltextError) as raised:
+        miltext.build(path, folder / "No.mlpackage")
+    assert [each for each in raised.value.diagnostics if each.severity == "error"] == errors
+    assert not (folder / "No.mlpackage").exists()
+    assert all(each.span for each in errors)
+    return [f"{each.code} {each.message}" for each in errors]
+
+
+# ---- what a build makes
+
+
+def test_the_operations_take_the_place_of_the_import(folder: Path) -> None:
+    out = built(folder, 'z = $import("enc.mlpackage")(x); y = relu($import("half.mil")(x = z));')
+    expected = miltext.run(folder / "enc.mlpackage", {"x": X})["y"] * np.float32(0.5)
+    assert np.array_equal(miltext.run(out, {"x": X})["y"], np.maximum(expected, 0))
+    assert np.array_equal(miltext.run(folder / "whole.mil", {"x": X})["y"], np.maximum(expected, 0))
+    assert "import" not in miltext.to_text(out)
+    assert stored_bytes(out) == 64
+    assert [each for each in miltext.check(out) if each.severity == "error"] == []
+
+
+def test_a_text_with_types_is_built_like_its_draft(folder: Path) -> None:
+    draft = written(folder, 'z = $import("enc.mlpackage")(x); y = relu(z);')
+    whole = folder / "typed.mil"
+    whole.write_text(miltext.infer_draft(draft.read_text(), path=str(draft)))
+    assert '$import("enc.mlpackage")(x = x)' in whole.read_text()
+    for source in (draft, whole):
+        miltext.build(source, folder / f"{source.stem}.mlpackage")
+    assert same_files(folder / "whole.mlpackage", folder / "typed.mlpackage")
+    assert miltext.infer_draft(whole.read_text(), path=str(whole)) == whole.read_text()
+
+
+def test_two_builds_are_equal_byte_for_byte(folder: Path) -> None:
+    path = written(folder, 'z = $import("enc.mlpackage")(x); y = $import("./enc.mlpackage", "main")(z);')
+    for name in ("A", "B"):
+        (folder / name).mkdir()
+        miltext.build(path, folder / name / "M.mlpackage")
+    assert same_files(folder / "A" / "M.mlpackage", folder / "B" / "M.mlpackage")
+
+
+def test_the_same_model_twice_has_its_constants_once(folder: Path) -> None:
+    out = built(folder, 'z = $import("enc.mlpackage")(x); y = $import("./enc.mlpackage")(z);')
+    assert miltext.to_text(out).count(" const(") == 1
+    assert records(out) == records(folder / "enc.mlpackage")
+
+
+def test_equal_names_are_apart(folder: Path) -> None:
+    out = built(folder, 'h = relu(x); w = $import("enc.mlpackage")(h); y = add(w, h);')
+    graph = miltext.Graph(miltext.parse(miltext.to_text(out)))
+    names = [value.name for op in graph.walk() for value in op.outputs]
+    assert len({*names}) == len(names)
+    assert {"h", "w", "y"} <= {*names}
+
+
+def test_an_import_inside_a_loop(folder: Path) -> None:
+    loop = """y, n = while_loop((x, 0))
+        (a, i) { c = less(i, 2); } -> (c)
+        (b, j) { d = $import("enc.mlpackage")(b); k = add(j, 1); } -> (d, k);"""
+    out = built(folder, loop)
+    once = miltext.run(folder / "enc.mlpackage", {"x": X})["y"]
+    twice = miltext.run(folder / "enc.mlpackage", {"x": once})["y"]
+    assert np.array_equal(miltext.run(out, {"x": X})["y"], twice)
+
+
+def test_an_input_that_is_passed_through_keeps_both_names(folder: Path) -> None:
+    written(folder, "", "same.mil", outputs="x")
+    out = built(folder, 'y = $import("same.mil")(x); z = $import("same.mil")(y);', outputs="y, z")
+    made = miltext.run(out, {"x": X})
+    assert all(np.array_equal(made[name], X) for name in ("y", "z"))
+
+
+def test_literals_are_arguments(folder: Path) -> None:
+    out = built(folder, 'z = $import("half.mil")([[2.0, 4, 6, 8]]); y = add(x, z);')
+    assert np.array_equal(miltext.run(out, {"x": X})["y"], X + np.array([1, 2, 3, 4]))
+
+
+def test_arrays_beside_a_text_and_beside_its_import(folder: Path) -> None:
+    (folder / "below").mkdir()
+    np.save(folder / "w.npy", np.full((1, 4), 2, np.float32))
+    np.save(folder / "below" / "w.npy", np.full((1, 4), 3, np.float32))
+    written(folder, 'y = add(x, $npy("w.npy"));', "below/add.mil")
+    out = built(folder, 'z = $import("below/add.mil")(x); y = mul(z, $npy("w.npy"));')
+    assert np.array_equal(miltext.run(out, {"x": X})["y"], (X + 3) * 2)
+
+
+def test_states_are_joined_by_what_is_passed(folder: Path) -> None:
+    state = "state<tensor<fp16, [1, 4]>>"
+    inputs = f"tensor<fp16, [1, 4]> x, {state} s"
+    written(folder, "c = read_state(s); y = add(c, x); write_state(s, y);", "sum.mil", inputs=inputs)
+    body = 'a = $import("sum.mil")(x, s); y = $import("sum.mil")(x, s = s); z = $import("sum.mil")(x, r);'
+    out = built(folder, body, inputs=f"{inputs}, {state} r", outputs="a, y, z")
+    made = miltext.run(out, {"x": X.astype(np.float16)})
+    assert np.array_equal(made["y"], 2 * X)
+    assert np.array_equal(made["z"], X)
+    [missing] = found(folder, 'y = $import("sum.mil")(x);', inputs="tensor<fp16, [1, 4]> x")
+    assert "lacks `s`" in missing
+    assert "declare `state<tensor<fp16, [1, 4]>> s`" in missing
+
+
+def test_open_sizes_follow_the_arguments(folder: Path) -> None:
+    path = written(folder, 'y = $import("any.mil")(x);', inputs="tensor<fp32, [3, 4]> x")
+    assert "tensor<fp32, [3, 4]> y = " in miltext.infer_draft(path.read_text(), path=str(path))
+    miltext.build(path, folder / "Three.mlpackage")
+    assert "?" not in miltext.to_text(folder / "Three.mlpackage")
+    miltext.build(folder / "any.mil", folder / "any.mlpackage", ranges={"x": "1..8,4"})
+    [wide] = found(folder, 'y = $import("any.mlpackage")(x);', inputs="tensor<fp32, [9, 4]> x")
+    assert "allows the ranges [1..8, 4]" in wide
+    out = built(folder, 'y = $import("any.mlpackage")(x);', inputs="tensor<fp32, [?, 4]> x")
+    described = [open_model(each).description for each in (out, folder / "any.mlpackage")]
+    assert described[0] is not None
+    assert described[1] is not None
+    assert described[0].input == described[1].input
+    [fixed] = found(folder, 'y = $import("enc.mlpackage")(x);', inputs="tensor<fp32, [?, 4]> x")
+    assert "`miltext reshape` gives the model inputs of any size" in fixed
+
+
+def test_a_text_imports_a_text_that_imports(folder: Path) -> None:
+    written(folder, 'y = $import("enc.mlpackage")($import("half.mil")(x));', "inner.mil")
+    out = built(folder, 'y = $import("inner.mil")(x);')
+    half = {"x": X * np.float32(0.5)}
+    assert np.array_equal(miltext.run(out, {"x": X})["y"], miltext.run(folder / "enc.mlpackage", half)["y"])
+    miltext.link([folder / "inner.mil", folder / "half.mil"], folder / "L.mlpackage", bind={"inner.y": "half.x"})
+    assert records(folder / "L.mlpackage") == records(folder / "enc.mlpackage")
+
+
+@pytest.mark.parametrize("ending", [".mlmodel", ".mlmodelc", ".pb"])
+def test_every_kind_of_model_is_imported(ending: str, folder: Path) -> None:
+    source = folder / f"half{ending}"
+    if ending == ".pb":
+        source.write_bytes(miltext.parse(miltext.infer_draft((folder / "half.mil").read_text())).SerializeToString())
+    else:
+        miltext.build(folder / "half.mil", source)
+    out = built(folder, f'y = $import("half{ending}")(x);')
+    assert np.array_equal(miltext.run(out, {"x": X})["y"], X * np.float32(0.5))
+
+
+def test_a_chosen_function(folder: Path) -> None:
+    miltext.link({"one": folder / "enc.mlpackage", "two": folder / "half.mil"}, folder / "B.mlpackage", functions=True)
+    out = built(folder, 'y = $import("B.mlpackage", "two")(x);')
+    assert np.array_equal(miltext.run(out, {"x": X})["y"], X * np.float32(0.5))
+    [unknown] = found(folder, 'y = $import("B.mlpackage", "tow")(x);')
+    assert "unknown function `tow`; the model has `one` and `two`" in unknown
+
+
+def test_an_original_keeps_its_description(folder: Path) -> None:
+    miltext.build(text("y = relu(x);"), folder / "Old.mlpackage")
+    path = written(folder, 'z = $import("enc.mlpackage")(x); y = relu(z);')
+    miltext.build(path, folder / "New.mlpackage", original=folder / "Old.mlpackage")
+    expected = np.maximum(miltext.run(folder / "enc.mlpackage", {"x": X})["y"], 0)
+    assert np.array_equal(miltext.run(folder / "New.mlpackage", {"x": X})["y"], expected)
+
+
+def test_other_verbs_see_the_whole(folder: Path) -> None:
+    path = written(folder, 'z = $import("enc.mlpackage")(x); y = relu(z);')
+    out = built(folder, 'z = $import("enc.mlpackage")(x); y = relu(z);')
+    assert np.array_equal(miltext.run(path, {"x": X})["y"], miltext.run(out, {"x": X})["y"])
+    assert miltext.diff(path, out).same
+    assert [*miltext.weights(path)] == [*miltext.weights(out)]
+    with pytest.raises(miltext.ParseError, match="MIL119"):
+        miltext.parse(miltext.infer_draft(path.read_text(), path=str(path)))
+
+
+def test_verbs_that_change_numbers_see_the_whole(folder: Path) -> None:
+    path = written(folder, 'z = $import("enc.mlpackage")(x); y = relu(relu(z));')
+    made = miltext.convert_weights(path, "fp16", folder / "Half.mlpackage", io=False)
+    assert made.changes
+    expected = miltext.run(path, {"x": X})["y"]
+    assert np.allclose(miltext.run(folder / "Half.mlpackage", {"x": X})["y"], expected, atol=1e-2)
+    miltext.optimize(path, folder / "Few.mlpackage")
+    assert np.array_equal(miltext.run(folder / "Few.mlpackage", {"x": X})["y"], expected)
+    with pytest.raises(MiltextError, match="MIL119"):
+        miltext.optimize(path, folder / "few.mil")
+
+
+def test_a_text_does_not_leave_the_folder_of_its_models(folder: Path) -> None:
+    path = written(folder, 'z = $import("enc.mlpackage")(x); y = relu(z);')
+    (folder / "other").mkdir()
+    with pytest.raises(MiltextError, match="MIL406"):
+        miltext.rename(path, "z", "code", folder / "other" / "r.mil")
+    miltext.rename(path, "z", "code", folder / "r.mil")
+    assert 'code = $import("enc.mlpackage")(x);' in (folder / "r.mil").read_text()
+
+
+# ---- layout
+
+
+def test_the_layout_keeps_comments_and_line_ends(folder: Path) -> None:
+    body = '_  y=$import ( "enc.mlpackage" /* the table */ ,"main" )(x=x) [ name="y" ] ; // linked'
+    path = written(folder, body)
+    laid = miltext.format_text(path.read_text())
+    assert '_ y = $import("enc.mlpackage" /* the table */, "main")(x = x)[name = "y"]; // linked' in laid
+    assert miltext.format_text(laid) == laid
+    path.write_bytes(laid.replace("\n", "\r\n").encode())
+    read = path.read_bytes().decode()
+    assert [each for each in miltext.check(read, path=str(path)) if each.severity == "error"] == []
+    miltext.build(path, folder / "C.mlpackage")
+    assert '[name = string("y")]' in miltext.to_text(folder / "C.mlpackage")
+
+
+# ---- what is refused
+
+WRONG: dict[str, tuple[str, str]] = {
+    "gone": ('y = $import("end.mlpackage")(x);', 'MIL409 `$import("end.mlpackage")`: the file does not exist'),
+    "outside": ('y = $import("../enc.mlpackage")(x);', "leads outside"),
+    "absolute": ('y = $import("/enc.mlpackage")(x);', "its path is absolute"),
+    "no model": ('y = $import("plain")(x);', "this folder is neither an .mlpackage nor an .mlmodelc"),
+    "a pointer": ('y = $import("lfs.mlmodel")(x);', "git-lfs"),
+    "misspelt": ('y = $import("enc.mlpackage")(xs = x);', "has no input `xs`; did you mean `x`?"),
+    "none": ('y = $import("enc.mlpackage")();', "MIL503"),
+    "twice": ('y = $import("enc.mlpackage")(x, x = x);', "`x` is given twice"),
+    "too many": ('y = $import("enc.mlpackage")(x, x);', "takes 1 argument"),
+    "several": ('y = $import("enc.mlpackage")((x, x));', "takes one value, not 2"),
+    "outputs": ('y, z = $import("enc.mlpackage")(x);', "returns 1 value (`y`), but 2 are declared"),
+    "no output": ('$import("enc.mlpackage")(x); y = relu(x);', "but none is declared"),
+    "data type": ('y = $import("enc.mlpackage")(cast(x, "fp16"));', '`cast(x, "fp32")` makes a value'),
+    "rank": ('y = $import("enc.mlpackage")(squeeze(x));', "makes a value of its rank"),
+    "stated type": ('fp32 y = $import("enc.mlpackage")(x);', "returns tensor<fp32, [1, 4]> here"),
+    "attribute": ('y = $import("enc.mlpackage")(x)[axis = 1];', "an import has no attribute `axis`"),
+    "undefined": ('y = $import("enc.mlpackage")(z);', "`z` is not defined"),
+    "wrong text": ('y = $import("wrong.mil")(x);', "wrong.mil:4:10: `q` is not defined"),
+    "itself": ('y = $import("whole.mil")(x);', "the text would import itself: whole.mil -> whole.mil"),
+    "a circle": ('y = $import("a.mil")(x);', "the text would import itself: a.mil -> b.mil -> a.mil"),
+    "a kind": ('y = $import("net.mlmodel")(x);', "MIL409"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_import_is_one_error_at_its_place(name: str, folder: Path) -> None:
+    (folder / "plain").mkdir()
+    (folder / "lfs.mlmodel").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n")
+    (folder / "net.mlmodel").write_bytes(b"\x08\x01\xa2\x1f\x00")  # `neuralNetwork`, field 500 of Model.proto
+    written(folder, "y = relu(q);", "wrong.mil")
+    written(folder, 'y = $import("b.mil")(x);', "a.mil")
+    written(folder, 'y = $import("a.mil")(x);', "b.mil")
+    body, message = WRONG[name]
+    errors = found(folder, body)
+    assert len(errors) == 1, errors
+    assert message in errors[0]
+
+
+def test_an_older_opset_names_the_need(folder: Path) -> None:
+    [error] = found(folder, 'y = $import("enc.mlpackage")(x);', opset="ios16")
+    assert "it is for ios18, and this function for ios16: write `<ios18>`" in error
+
+
+def test_gone_weights_are_an_error_at_the_import(folder: Path) -> None:
+    shutil.rmtree(folder / "enc.mlpackage" / "Data" / "com.apple.CoreML" / "weights")
+    path = written(folder, 'y = $import("enc.mlpackage")(x);')
+    with pytest.raises(MiltextError) as raised:
+        miltext.build(path, folder / "No.mlpackage")
+    [error] = raised.value.diagnostics
+    assert error.span is not None
+    assert path.read_text()[error.span.start : error.span.end] == '$import("enc.mlpackage")'
+    assert error.code == "MIL409"
+    assert "weight.bin" in error.message
+
+
+def test_a_package_that_the_text_imports_is_not_replaced(folder: Path) -> None:
+    path = written(folder, 'y = $import("enc.mlpackage")(x);')
+    before = miltext.to_text(folder / "enc.mlpackage")
+    with pytest.raises(MiltextError):
+        miltext.build(path, folder / "enc.mlpackage", force=True)
+    assert miltext.to_text(folder / "enc.mlpackage") == before
+
+
+def test_a_text_by_itself_has_no_models() -> None:
+    def codes_of(found: list[Diagnostic]) -> list[str]:
+        return [f"{each.severity} {each.code}" for each in found if each.code != "MIL712"]
+
+    assert codes_of(miltext.check(text('y = $import("enc.mlpackage")(x);'))) == ["error MIL119"]
+    typed = text('tensor<fp32, [1, 4]> y = $import("enc.mlpackage")(x = x);')
+    assert codes_of(miltext.check(typed)) == ["note MIL119"]
+
+
+# ---- size
+
+
+def test_many_imports_take_linear_time(folder: Path) -> None:
+    def seconds(count: int) -> float:
+        lines = [f'v{index + 1} = $import("enc.mlpackage")(v{index});' for index in range(count)]
+        path = written(folder, "\n".join(lines), inputs="tensor<fp32, [1, 4]> v0", outputs=f"v{count}")
+        start = time.process_time()
+        miltext.build(path, folder / "Many.mlpackage", force=True)
+        return time.process_time() - start
+
+    seconds(10)
+    few, many = min(seconds(100) for _ in range(2)), seconds(800)
+    assert many < 8 * few * 3
