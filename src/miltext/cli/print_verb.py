@@ -342,10 +342,11 @@ def _with_comments(annotated: AnnotatedText, model: Model, page_name: str | None
         return annotated.spelled()
     from miltext.printing.html_page import page_of
     from miltext.printing.reading import TextReader
+    from miltext.scopes.html_outline import outline_html
     from miltext.weight_files.page_weights import PageWeights
 
     reader = TextReader(annotated.text, annotated.tree.root, annotated.comments)
-    return page_of(reader, page_name, PageWeights(model.model_path, {}))
+    return page_of(reader, page_name, PageWeights(model.model_path, {}), outline_html)
 
 
 def _program(model: Model, inline_weights: int | None, names: Mapping[str, str] | None = None) -> Program:
@@ -397,13 +398,14 @@ def _for_reading(stage: Stage, compact: bool, html: bool, style: Style) -> Itera
     if not html:
         return _compact(stage, style)
     from miltext.printing.html_page import page
+    from miltext.scopes.html_outline import outline_html
     from miltext.weight_files.page_weights import PageWeights
 
     elided: dict[str, Value] = {}
     text = "".join(_compact(stage, style, elided) if compact else _plain(stage, style, elided))
     with Progress("reading weights") as progress:
         read = PageWeights(stage.model.model_path, elided, progress.expect, progress.add)
-        return [page(text, stage.short_name, read)]
+        return [page(text, stage.short_name, read, outline_html)]
 
 
 def _plain(stage: Stage, style: Style, elided: dict[str, Value]) -> Iterable[str]:

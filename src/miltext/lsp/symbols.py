@@ -17,7 +17,7 @@ from miltext.printing.graph import nodes
 from miltext.printing.reading import TextReader
 from miltext.scopes.families import TIMES, family, relative, spread
 from miltext.scopes.outline import listed_types
-from miltext.scopes.scopes import without_neighbours
+from miltext.scopes.scopes import types_in, without_neighbours
 from miltext.syntax import phrases
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.phrases import Name
@@ -141,7 +141,7 @@ class _Division:
         while first - 1 in found["const"]:
             first -= 1
         label = relative(node.label, around)
-        return _Stretch(label, first, last, Counter(_types(node)), self._stretches(node.inside, node.label))
+        return _Stretch(label, first, last, Counter(types_in(node)), self._stretches(node.inside, node.label))
 
     def _places(self, node: GraphNode, kind: str) -> Iterator[int]:
         """Yield the numbers of the operations of a kind in a scope, without those inside others."""
@@ -189,16 +189,6 @@ class _Division:
             inside += [*self._symbols[start : each.first], self._scope(each)]
             start = each.last + 1
         return _around(label, f"{TIMES}{len(alike)}{listed_types(types, len(alike))}", inside)
-
-
-def _types(node: GraphNode) -> Iterator[str]:
-    """Yield the types of the operations in a node, also of inner blocks, without constants."""
-    todo = [node]
-    while todo:
-        found = todo.pop()
-        if found.kind == "op":
-            yield found.label
-        todo += reversed(found.inside)
 
 
 def _around(name: str, detail: str, inside: list[lsp.DocumentSymbol]) -> lsp.DocumentSymbol:

@@ -56,7 +56,8 @@ def nodes(reader: TextReader) -> list[tuple[int, GraphNode]]:
     todo = [(-1, node) for node in reversed(_Nodes(reader).all())]
     while todo:
         parent, node = todo.pop()
-        todo += [(len(found), inner) for inner in reversed(node.inside)]
+        node.number = len(found)
+        todo += [(node.number, inner) for inner in reversed(node.inside)]
         found.append((parent, node))
     return found
 

@@ -42,13 +42,14 @@ _WORD = re.compile(r"[^_./@]+")
 
 @dataclass(slots=True)
 class GraphNode:
-    """A node of the graph: a part of the text or, without one, a scope."""
+    """A node of the graph: a part of the text or, without one, a scope; `number` is its place in `graph.nodes`."""
 
     kind: str
     label: str
     line: int
     part: TextPart | None = None
     inside: list[GraphNode] = field(default_factory=list)
+    number: int = -1
 
 
 class NamePath(NamedTuple):

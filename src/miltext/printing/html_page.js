@@ -82,6 +82,23 @@ main.addEventListener("click", (event) => {
   if (!section.hidden) graph.select(at);
 });
 
+// ---- the outline, whose links lead to lines by themselves
+
+const outline = document.getElementById("outline");
+const jump = document.getElementById("jump");
+
+outline?.addEventListener("click", (event) => {
+  const link = event.target.closest("a");
+  if (!link || event.ctrlKey || event.metaKey || section.hidden) return;
+  graph.show(Number(link.dataset.node));
+});
+
+function goToOutline() {
+  outline?.scrollIntoView();
+  outline?.focus({ preventScroll: true });
+}
+
+jump?.addEventListener("click", goToOutline);
 addEventListener("hashchange", follow);
 addEventListener("beforeprint", () => main.querySelectorAll("details").forEach((block) => { block.open = true; }));
 
@@ -160,6 +177,7 @@ addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;
   if (event.key === "/") find.select();
   else if (event.key === "g") toggleGraph();
+  else if (event.key === "o") goToOutline();
   else return;
   event.preventDefault();
 });

@@ -1,23 +1,25 @@
-"""MIL text as an HTML page, with highlighting, links from values to their definitions, folding blocks, and a graph.
+"""MIL text as an HTML page, with an outline, highlighting, links from values to their definitions, folding blocks, and
+a graph.
 
 The page contains its styles and scripts, and its Content-Security-Policy allows no others. Its data is JSON that the
-scripts read on demand. Without scripts, it is the text with links and folding.
+scripts read on demand. Without scripts, it is the outline and the text, with links and folding.
 """
 
 from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pygments.token import Comment, Error, Keyword, Name, Number, String, Whitespace, _TokenType
 
 from miltext.printing.graph import SCRIPTS, STYLE, drawn, nodes
 from miltext.printing.graph_calls import ReadWeights, call_tables, unread
+from miltext.printing.graph_scopes import GraphNode
 from miltext.printing.reading import LineToken, TextReader
 
 if TYPE_CHECKING:
@@ -43,6 +45,10 @@ COLOURS = Path(__file__).with_name("colours.css")
 TOKENS = COLOURS.with_name("tokens.css")
 """The style of the CLASSES, shared by all pages with MIL text."""
 
+DrawOutline: TypeAlias = Callable[[Iterable[GraphNode]], str]
+"""A function that returns the rows of an outline, of the outermost nodes of a graph. Links in them lead to lines, and
+have the number of a node as `data-node`."""
+
 _DOCUMENT = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -64,11 +70,11 @@ _BODY = """\
 <div id="tools" hidden>
 <label>Find <input type="search" id="find" autocomplete="off" spellcheck="false" aria-keyshortcuts="/"></label>
 <output id="found"></output>
-<button id="fold">Fold all</button>
+{jump}<button id="fold">Fold all</button>
 <button id="show" aria-expanded="false" aria-controls="graph" aria-keyshortcuts="g">Graph</button>
 </div>
 </header>
-<main>
+{outline}<main>
 {lines}</main>
 <section id="graph" aria-label="Graph of the operations" hidden>
 <div id="drawing"></div>
@@ -78,30 +84,45 @@ _BODY = """\
 <script type="application/json" id="data">{data}</script>
 """
 
+_JUMP = '<button id="jump" aria-keyshortcuts="o">Outline</button>\n'
+_OUTLINE = '<nav id="outline" aria-label="Outline" tabindex="-1">\n{rows}</nav>\n'
+
 _HERE = Path(__file__)
 _STYLES = (COLOURS, TOKENS, _HERE.with_suffix(".css"), STYLE, _HERE.with_name("html_inspector.css"))
 _SCRIPTS = (*SCRIPTS, _HERE.with_name("html_inspector.js"), _HERE.with_suffix(".js"))
 
 
-def page(text: str, title: str, read_weights: ReadWeights = unread) -> str:
+def without_outline(_: Iterable[GraphNode]) -> str:
+    """Return no rows: the outline of a page without one."""
+    return ""
+
+
+def page(text: str, title: str, read_weights: ReadWeights = unread, draw_outline: DrawOutline = without_outline) -> str:
     """Return the HTML page of a printed program, in whose layout a block's braces end and begin lines.
 
-    `read_weights` returns the facts about its weights by their spellings.
+    `read_weights` returns the facts about its weights by their spellings, and `draw_outline` its outline.
     """
-    return page_of(TextReader(text), title, read_weights)
+    return page_of(TextReader(text), title, read_weights, draw_outline)
 
 
-def page_of(reader: TextReader, title: str, read_weights: ReadWeights = unread) -> str:
+def page_of(
+    reader: TextReader, title: str, read_weights: ReadWeights = unread, draw_outline: DrawOutline = without_outline
+) -> str:
     """Return the HTML page of a text that was read before."""
+    numbered = nodes(reader)
+    rows = draw_outline(node for parent, node in numbered if parent < 0)
+    outline = _OUTLINE.format(rows=rows) if rows else ""
     lines = "".join(_folded(reader.lines()))
     style, script = ("\n".join(file.read_text(encoding="utf-8") for file in files) for files in (_STYLES, _SCRIPTS))
     title = escape(title)
-    return document(title, style, script, _BODY.format(title=title, lines=lines, data=_data(reader, read_weights)))
+    data = _data(reader, numbered, read_weights)
+    jump = _JUMP if rows else ""
+    body = _BODY.format(title=title, jump=jump, outline=outline, lines=lines, data=data)
+    return document(title, style, script, body)
 
 
-def _data(reader: TextReader, read_weights: ReadWeights) -> str:
+def _data(reader: TextReader, numbered: list[tuple[int, GraphNode]], read_weights: ReadWeights) -> str:
     """Return the data of the scripts: the graph, and the calls of its nodes."""
-    numbered = nodes(reader)
     parts = (node.part for _, node in numbered)
     return embedded(drawn(reader, numbered) | call_tables(reader, parts, read_weights))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from miltext.ir.liveness import last_places
 from miltext.printing.graph_scopes import GraphNode, scopes
+from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,11 +31,25 @@ def function_scopes(function: Function) -> dict[Op, str]:
 
 def scope_nodes(block: Block) -> tuple[list[Op], list[GraphNode]]:
     """Return the operations of a block without constants, and these in nested scopes: the `line` of a node is the place
-    of its first operation.
+    of its first operation. The nodes of operations in inner blocks are inside theirs.
     """
     ops = [op for op in block if not op.is_constant]
-    nodes = [GraphNode("op", "", place) for place in range(len(ops))]
+    nodes = [GraphNode("op", name_text(op.type), place, None, _inner_nodes(op)) for place, op in enumerate(ops)]
     return ops, scopes(nodes, [_names(op) for op in ops], _crossing(block, ops))
+
+
+def _inner_nodes(op: Op) -> list[GraphNode]:
+    return [GraphNode("op", name_text(inner.type), -1) for inner in op.walk() if not inner.is_constant]
+
+
+def types_in(node: GraphNode) -> Iterator[str]:
+    """Yield the types of the operations in a node, also of inner blocks, without constants."""
+    todo = [node]
+    while todo:
+        found = todo.pop()
+        if found.kind == "op":
+            yield found.label
+        todo += reversed(found.inside)
 
 
 def without_neighbours(nodes: Iterable[GraphNode]) -> Iterator[GraphNode]:
