@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from itertools import pairwise
+from random import Random
 
 import pytest
 
@@ -11,6 +13,7 @@ pytest.importorskip("pygls", reason="needs pygls: pip install -e '.[lsp]'")
 
 from conftest import CORPUS, GOLDEN
 from lsprotocol import types as lsp
+from support.highlighters import EDITORS
 from support.short_drafts import BROKEN, DRAFTS
 
 from miltext.lsp import symbols
@@ -175,6 +178,32 @@ def test_scopes_are_those_of_each_function_and_block() -> None:
 def test_a_version_that_is_not_read_yet_has_the_scopes_of_the_one_before() -> None:
     text = HEAD + "".join(f"        {line};\n" for line in layer(0)) + "    } -> (x);\n}\n"
     assert_whole(view_of(text, "// a new line\n" + text))
+
+
+@pytest.mark.parametrize("name", [name for name in TEXTS if "/" not in name])
+def test_symbols_of_cut_and_shuffled_texts_are_whole(name: str) -> None:
+    random, text = Random(7), TEXTS[name].read_bytes().decode()
+    lines = text.split("\n")
+    random.shuffle(lines)
+    cut = random.randrange(len(text) + 1)
+    for each in (text.replace("\n", "\r\n"), text[:cut], text[cut:], "\n".join(lines)):
+        assert_whole(view_of(each))
+
+
+def test_blocks_too_deep_for_a_graph_have_operations_without_scopes() -> None:
+    depth = 200
+    heads = "".join(f"fp16 n{at} = cond(pred = p, _true_fn = x) () {{\n" for at in range(depth))
+    tails = "".join("} -> (x)\n() { } -> (x);\n" for _ in range(depth))
+    assert_whole(view_of(f"program(1.3)\n{{\nfunc main<ios18>(bool p, fp16 x) {{\n{heads}{tails}}} -> (x);\n}}\n"))
+
+
+def test_the_outline_of_vs_code_leaves_out_constants() -> None:
+    constant = "tensor<fp16, []> one = const()[val = tensor<fp16, []>(0x1p+0)];\n"
+    (function,) = found(view_of(f"{HEAD}{constant}_ y = add(x = x, y = one);\n}} -> (y);\n}}\n"))
+    package = json.loads((EDITORS / "vscode" / "package.json").read_text(encoding="utf-8"))
+    hidden = package["contributes"]["configurationDefaults"]["[mil]"]
+    shown = [each.name for each in children(function) if hidden.get(f"outline.show{each.kind.name}s", True)]
+    assert shown == ["y"]
 
 
 def test_an_unreadable_text_has_no_symbols() -> None:

@@ -35,11 +35,19 @@ def symbols(view: View, _: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]
 
     Scopes of one family that follow one another are in a symbol for all of them, with their number.
     """
-    root = view.reading.root
     with gc_paused:
-        reader = TextReader(view.text, root, scopes=view.scopes)
-        found = {id(node.part.phrase): node for _, node in nodes(reader) if node.part}
-        return symbols_in(root, view.range, found)
+        return symbols_in(view.reading.root, view.range, _scoped(view))
+
+
+def _scoped(view: View) -> dict[int, GraphNode]:
+    """Return the nodes of functions and blocks by the identity of their phrases, as `symbols_in` takes them; none if
+    blocks are nested too deep for a graph.
+    """
+    try:
+        numbered = nodes(TextReader(view.text, view.reading.root, scopes=view.scopes))
+    except RecursionError:
+        return {}
+    return {id(node.part.phrase): node for _, node in numbered if node.part is not None}
 
 
 def symbols_in(

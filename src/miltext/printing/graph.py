@@ -74,7 +74,10 @@ def drawn(reader: TextReader, numbered: list[tuple[int, GraphNode]]) -> dict[str
 
 
 class _Nodes:
-    """The nodes of a text: `makers` has the maker of each value, and `users` its first user."""
+    """The nodes of a text: `makers` has the maker of each value, and `users` its first user.
+
+    In a text read past its mistakes, a value may have no maker.
+    """
 
     def __init__(self, reader: TextReader) -> None:
         self._reader = reader
@@ -126,7 +129,8 @@ class _Nodes:
 
     def _names(self, operation: TextPart) -> list[str]:
         """Return the names of an operation's outputs, and of the constants that it takes."""
-        constants = [value for value in operation.takes if value >= 0 and _is_constant(self._makers[value])]
+        makers = ((value, self._makers.get(value)) for value in operation.takes if value >= 0)
+        constants = [value for value, maker in makers if maker is not None and _is_constant(maker)]
         return [self._reader.definitions[value].name for value in (*operation.makes, *constants) if value >= 0]
 
     def _crossing(self, part: TextPart, operations: list[TextPart]) -> list[int]:
