@@ -59,9 +59,10 @@ def test_repeats_are_shown_once_with_links_to_all() -> None:
     html = rows_of(numbered_layers(17))
     assert words_of(html) == [
         "main(x) -> (layers_16_out): 102 operations",
-        "layers_0 … 16 *17: exp *2, tanh *2, relu, add",
+        "layers_0 … 16 *17: exp *2, tanh *2, add, relu",
         "attn: exp *2, relu",
-        "mlp: tanh *2, add",
+        "mlp: tanh *2",
+        "(others): add",
         "17 scopes",
     ]
     labels = [words for _, _, words in LINK.findall(html)]
