@@ -13,6 +13,7 @@ from support.links import records, same_files, stored_bytes
 import miltext
 from miltext.containers.opening import open_model
 from miltext.diagnostics import Diagnostic, MiltextError
+from miltext.schema.proto import Model
 
 X = np.array([[-1, 0, 1, 2]], np.float32)
 NARROW = "tensor<fp32, [1, 4]> x"
@@ -336,6 +337,28 @@ def test_images_keep_their_entries(folder: Path) -> None:
     out = built(folder, 'z = $import("image.mlpackage")(pixels); y = tanh(z);', inputs=image.replace("image", "pixels"))
     [entry] = miltext.load(out).description.input  # type: ignore[union-attr]
     assert (entry.name, entry.type.WhichOneof("Type")) == ("pixels", "imageType")
+
+
+def by(author: str, package: Path) -> None:
+    """Give a package an author."""
+    path = package / "Data" / "com.apple.CoreML" / "model.mlmodel"
+    spec = Model.FromString(path.read_bytes())
+    spec.description.metadata.author = author
+    path.write_bytes(spec.SerializeToString())
+
+
+@pytest.mark.parametrize("author", ["Ada", "Grace"])
+def test_the_metadata_are_those_of_the_first_import(author: str, folder: Path) -> None:
+    shutil.copytree(folder / "enc.mlpackage", folder / "other.mlpackage")
+    by("Ada", folder / "enc.mlpackage")
+    by(author, folder / "other.mlpackage")
+    path = written(folder, 'y = $import("other.mlpackage")($import("half.mil")($import("enc.mlpackage")(x)));')
+    warned = miltext.build(path, folder / "Whole.mlpackage")
+    description = open_model(folder / "Whole.mlpackage").description
+    assert description is not None
+    assert description.metadata.author == "Ada"
+    expected = [] if author == "Ada" else ["the metadata are those of `enc`; `other` had another author"]
+    assert [each.message for each in warned] == expected
 
 
 def test_an_older_opset_names_the_need(folder: Path) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from miltext.descriptions.losses import DescriptionLoss
 from miltext.descriptions.program_descriptions import known_version
-from miltext.drafting.model_parts import name_predictions
+from miltext.drafting.model_parts import name_predictions, take_metadata
 from miltext.schema.features import function_features
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 def describe_imports(spec: Spec, planted: Sequence[PlantedImport], ranged: Collection[str]) -> list[DescriptionLoss]:
     """Replace the entries of inputs and outputs by those of the imports that they are of, except of the `ranged`
-    inputs, and of inputs whose sizes the import does not limit; return what is not stated.
+    inputs, and of inputs whose sizes the import does not limit, and take the metadata of the first import that has
+    some. Return the facts about imports that the description does not state.
     """
     losses: list[DescriptionLoss] = []
     for function in dict.fromkeys(each.function for each in planted):
@@ -27,6 +28,7 @@ def describe_imports(spec: Spec, planted: Sequence[PlantedImport], ranged: Colle
         own = [each for each in planted if each.function == function]
         losses += _entries(described, own, ranged)
         name_predictions(described, [(each.part, each.outputs) for each in own], losses)
+    take_metadata(spec.description, {id(each.part): each.part for each in planted}.values(), losses)
     version = known_version(spec.mlProgram, spec.description)
     spec.specificationVersion = max(spec.specificationVersion, version)
     return losses

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +14,7 @@ from miltext.files.refusals import refusal
 from miltext.ir.graph import Graph
 from miltext.schema.features import PREDICTIONS, function_features
 from miltext.schema.function_io import interface
+from miltext.schema.stamps import STAMP
 from miltext.weight_files.model_weights import blob_values
 
 if TYPE_CHECKING:
@@ -125,3 +126,29 @@ def name_predictions(
         before = own
         setattr(description, label, names[stated[0]])
         setattr(description, probabilities, names.get(stated[1], ""))
+
+
+def take_metadata(description: ModelDescription, parts: Iterable[ModelPart], losses: list[DescriptionLoss]) -> None:
+    """Take the metadata of the first model that has some; record the facts of the others that differ."""
+    first = ""
+    for part in parts:
+        own = part.built.spec.description
+        if not own.HasField("metadata") or not own.metadata.ByteSize():
+            continue
+        if not first:
+            first = part.name
+            description.metadata.CopyFrom(own.metadata)
+        elif lost := [*_different(description, own)]:
+            losses.append(DescriptionLoss(f"the metadata are those of `{first}`; `{part.name}` had {', '.join(lost)}"))
+
+
+def _different(one: ModelDescription, other: ModelDescription) -> Iterator[str]:
+    """Yield the names of the metadata of another description that this one lacks or has with another value; stamps of
+    tools do not count.
+    """
+    for listed, value in other.metadata.ListFields():
+        if listed.name == "userDefined":
+            known = one.metadata.userDefined
+            yield from (key for key in sorted(value) if not key.startswith(STAMP) and known.get(key) != value[key])
+        elif getattr(one.metadata, listed.name) != value:
+            yield f"another {listed.name}" if getattr(one.metadata, listed.name) else f"a {listed.name}"

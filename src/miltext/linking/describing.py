@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from miltext.descriptions.losses import DescriptionLoss
 from miltext.descriptions.parts import beside_kinds
 from miltext.descriptions.program_descriptions import DEFAULT_FUNCTION, known_version, required_version
-from miltext.drafting.model_parts import name_predictions
+from miltext.drafting.model_parts import name_predictions, take_metadata
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.schema.features import PREDICTIONS
 from miltext.schema.proto import FunctionDescription, ModelDescription
 from miltext.schema.proto import Model as Spec
-from miltext.schema.stamps import BUILD_INFO, STAMP
+from miltext.schema.stamps import BUILD_INFO
 from miltext.schema.walk import own_block
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def _lost_attributes(
 def _head(
     parts: Sequence[LinkedPart], program: Program, description: ModelDescription, losses: list[DescriptionLoss]
 ) -> Spec:
-    _take_metadata(description, parts, losses)
+    take_metadata(description, parts, losses)
     unknown = [part.name for part in parts if beside_kinds(part.built.spec)]
     losses += [DescriptionLoss(f"`{name}` has fields that the schema lacks, which are not kept") for name in unknown]
     version = max([known_version(program, description), *map(_stated_version, parts)])
@@ -106,29 +105,3 @@ def _stated_version(part: LinkedPart) -> int:
     spec = part.built.spec
     stated = spec.specificationVersion
     return stated if stated > required_version(spec.mlProgram, spec.description) else 0
-
-
-def _take_metadata(description: ModelDescription, parts: Iterable[LinkedPart], losses: list[DescriptionLoss]) -> None:
-    """Take the metadata of the first model that has some; record the facts of the others that differ."""
-    first = ""
-    for part in parts:
-        own = part.built.spec.description
-        if not own.HasField("metadata") or not own.metadata.ByteSize():
-            continue
-        if not first:
-            first = part.name
-            description.metadata.CopyFrom(deepcopy(own.metadata))
-        elif lost := [*_different(description, own)]:
-            losses.append(DescriptionLoss(f"the metadata are those of `{first}`; `{part.name}` had {', '.join(lost)}"))
-
-
-def _different(one: ModelDescription, other: ModelDescription) -> Iterator[str]:
-    """Yield the names of the metadata of another description that this one has not, or otherwise; stamps of tools do
-    not count.
-    """
-    for field, value in other.metadata.ListFields():
-        if field.name == "userDefined":
-            known = one.metadata.userDefined
-            yield from (key for key in sorted(value) if not key.startswith(STAMP) and known.get(key) != value[key])
-        elif getattr(one.metadata, field.name) != value:
-            yield f"another {field.name}" if getattr(one.metadata, field.name) else f"a {field.name}"
