@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from support.processes import children_of, is_running
 
+from miltext.batches import processes
 from miltext.batches.executing import (
     AHEAD,
     LONGEST,
@@ -90,9 +91,11 @@ def test_processes_are_spawned_beside_a_thread(monkeypatch: pytest.MonkeyPatch) 
     """A fork would get copies of locks that the thread may hold."""
     monkeypatch.setattr(sys.modules[__name__], "MARKS", ["here"])
     ended = threading.Event()
+    is_forked = multiprocessing.get_start_method() == "fork" and not processes.has_other_threads()  # of tests before
     with ThreadPoolExecutor(1) as threads, process_pool(1) as before:
-        assert before.submit(marks).result() == (multiprocessing.get_start_method() == "fork")
+        assert before.submit(marks).result() == is_forked
         threads.submit(ended.wait)
+        assert processes.has_other_threads()
         try:
             with process_pool(1) as beside:
                 assert beside.submit(marks).result() == 0

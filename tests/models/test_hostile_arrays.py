@@ -153,7 +153,7 @@ NPY_FILES = {
     "dates": Case(npy_bytes(np.zeros(2, "M8[s]")), "MIL415", "which are datetime64[s]"),
     "a structure": Case(npy_bytes(np.zeros(2, "i4,f4")), "MIL415", "which are structures"),
     "arrays as elements": Case(npy_of((2,), bytes(16), descr=("<f4", (2,))), "MIL415", "MIL has no data type"),
-    "bf16 of ml_dtypes": Case(npy_of((2,), bytes(4), descr="<V2"), "MIL415", "save the bit patterns as unsigned integers"),
+    "bf16 of ml_dtypes": Case(npy_of((2,), bytes(4), descr="<V2"), "MIL415", "save bf16 or fp8 as bit patterns of unsigned integers"),
     "long doubles": Case(npy_of((2,), bytes(32), descr="<f16"), "MIL415", "which are "),
     "a bool that is neither": Case(npy_of((2,), b"\1\2", descr="|b1"), "MIL417", "is 2, but bool has 0 and 1"),
     "a git-lfs pointer": Case(LFS, "MIL414", "it is a git-lfs pointer instead of the file"),
