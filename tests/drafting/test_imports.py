@@ -339,6 +339,22 @@ def test_images_keep_their_entries(folder: Path) -> None:
     assert (entry.name, entry.type.WhichOneof("Type")) == ("pixels", "imageType")
 
 
+@pytest.mark.parametrize("outputs", ["p", "y", "p, y"])
+def test_an_image_that_operations_use_is_no_longer_rounded(outputs: str, folder: Path) -> None:
+    image = "tensor<fp32, [1, 3, 8, 8]> x"
+    miltext.build(text("picture = relu(x);", image, "picture"), folder / "plain.mlpackage")
+    package = folder / "plain.mlpackage" / "Data" / "com.apple.CoreML" / "model.mlmodel"
+    spec = Model.FromString(package.read_bytes())
+    spec.description.output[0].type.imageType.width = spec.description.output[0].type.imageType.height = 8
+    spec.description.output[0].type.imageType.colorSpace = 20
+    package.write_bytes(spec.SerializeToString())
+    used = "" if outputs == "p" else " y = tanh(p);"
+    path = written(folder, f'p = $import("plain.mlpackage")(x);{used}', inputs=image, outputs=outputs)
+    warned = [each.message for each in miltext.build(path, folder / "Whole.mlpackage")]
+    message = "`p` was an image of `plain`, whose numbers Core ML rounds; the operations of the text get them unrounded"
+    assert warned == ([message] if used else [])
+
+
 def by(author: str, package: Path) -> None:
     """Give a package an author."""
     path = package / "Data" / "com.apple.CoreML" / "model.mlmodel"

@@ -27,11 +27,19 @@ def describe_imports(spec: Spec, planted: Sequence[PlantedImport], ranged: Colle
         described = function_features(spec.description, function)
         own = [each for each in planted if each.function == function]
         losses += _entries(described, own, ranged)
+        losses += [_unrounded(each, name) for each in own for name in each.inner_images]
         name_predictions(described, [(each.part, each.outputs) for each in own], losses)
     take_metadata(spec.description, {id(each.part): each.part for each in planted}.values(), losses)
     version = known_version(spec.mlProgram, spec.description)
     spec.specificationVersion = max(spec.specificationVersion, version)
     return losses
+
+
+def _unrounded(planted: PlantedImport, name: str) -> DescriptionLoss:
+    message = (
+        f"`{name}` was an image of `{planted.part.name}`, whose numbers Core ML rounds; the operations of the text"
+    )
+    return DescriptionLoss(f"{message} get them unrounded")
 
 
 def _entries(

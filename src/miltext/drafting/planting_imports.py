@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 
 class PlantedImport(NamedTuple):
     """An imported function in the function of a text: the names there of inputs and outputs that are passed on as they
-    are, by their own names.
+    are, by their own names. `inner_images` are the names of outputs that are images of the model, and that operations
+    of the text use.
     """
 
     part: ModelPart
     function: str
     inputs: dict[str, str]
     outputs: dict[str, str]
+    inner_images: list[str]
 
 
 def plant(calls: Iterable[tuple[Op, ModelPart, Mapping[str, str]]]) -> list[PlantedImport]:
@@ -110,7 +112,7 @@ class _Planting:
         return copy.outputs[0]
 
     def _passed(self, op: Op, part: ModelPart, arguments: Mapping[str, Value], given: list[str]) -> PlantedImport:
-        """Return the inputs of the function that are inputs of the part, and its outputs that are those of the part."""
+        """Return the inputs and outputs of the function that are those of the part, and the images used inside."""
         block = op.block
         is_returning = block is not None and block is self._function.block
         inputs = {name: value.name for name, value in arguments.items() if value in self._inputs}
@@ -119,7 +121,10 @@ class _Planting:
             for name, value in zip(given, op.outputs, strict=True)
             if is_returning and block is not None and block.returns(value)
         }
-        return PlantedImport(part, self._function.name, inputs, outputs)
+        entries = part.entries("output")
+        images = {name for name, entry in entries.items() if entry.type.WhichOneof("Type") == "imageType"}
+        inner = [value.name for name, value in zip(given, op.outputs, strict=True) if name in images and value.users]
+        return PlantedImport(part, self._function.name, inputs, outputs, inner)
 
     def finish(self) -> None:
         """Give the values of the parts names of their own."""
