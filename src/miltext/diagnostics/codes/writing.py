@@ -149,7 +149,7 @@ UNKNOWN_NAME = code(
     "MIL430",
     "unknown name",
     ERROR,
-    "use the name of a value. `miltext print` shows the values, `miltext info` a pipeline's features",
+    "use a name of the model. `miltext print` shows its functions and values, `miltext info` a pipeline's features",
 )
 NAME_IN_USE = code("MIL431", "name already in use", ERROR, "choose a name unused in the function and in its pipeline")
 NOT_AN_OUTPUT = code(
