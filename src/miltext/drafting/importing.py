@@ -82,7 +82,7 @@ def imports_of(whole: Model, choices: BuildChoices) -> TextImports | None:
     return TextImports(whole, choices) if whole.kind == "mil" and IMPORT in (whole.text or "") else None
 
 
-class _Call(NamedTuple):
+class _PlacedCall(NamedTuple):
     """A call of a part: the names of the inputs by the names of the arguments."""
 
     part: ModelPart
@@ -111,7 +111,7 @@ class TextImports:
         ranges = {**self._ranges, **(choices.ranges or {})}
         self.choices = replace(choices, imports=self._plant, weights=weights, ranges=ranges or None)
 
-    def _found(self) -> Iterator[_Call]:
+    def _found(self) -> Iterator[_PlacedCall]:
         program = attempt(self._whole.text or "", LeavingOut())
         graph = Graph(program) if program is not None else None
         for path, op in graph.operations().items() if graph else ():
@@ -121,7 +121,7 @@ class TextImports:
                 with self._placed(path, reference):
                     part = self._part(call)
                 self._take_ranges(call, part)
-                yield _Call(part, call.names())
+                yield _PlacedCall(part, call.names())
 
     def _take_ranges(self, call: ImportCall, part: ModelPart) -> None:
         """Take the sizes that an import states for an input of the text that has open ones."""

@@ -79,7 +79,7 @@ class _Symbols:
         operations = [*phrases.operations(phrases.block(body))]
         found = [self._operation(each) for each in operations]
         node = self._scoped.get(id(around))
-        return _Division([each.start for each in operations], found).divided(node.inside) if node else found
+        return _ScopedSymbols([each.start for each in operations], found).divided(node.inside) if node else found
 
     def _operation(self, operation: Node) -> lsp.DocumentSymbol:
         detail, made = phrases.name_in(operation), phrases.made(operation)
@@ -124,7 +124,7 @@ class _Stretch:
     inside: list[_Stretch]
 
 
-class _Division:
+class _ScopedSymbols:
     """A block's operations in scopes; `starts` are their places in the text, and `symbols` their symbols."""
 
     def __init__(self, starts: Sequence[int], symbols: Sequence[lsp.DocumentSymbol]) -> None:
