@@ -339,20 +339,67 @@ def test_images_keep_their_entries(folder: Path) -> None:
     assert (entry.name, entry.type.WhichOneof("Type")) == ("pixels", "imageType")
 
 
+def imaged(folder: Path, name: str, colours: int) -> None:
+    """Build a model with an image as its input and its output."""
+    image = "tensor<fp32, [1, 3, 8, 8]> x"
+    miltext.build(text("picture = relu(x);", image, "picture"), folder / name)
+    path = folder / name / "Data" / "com.apple.CoreML" / "model.mlmodel"
+    spec = Model.FromString(path.read_bytes())
+    for entry in (*spec.description.input, *spec.description.output):
+        picture = entry.type.imageType
+        picture.width, picture.height, picture.colorSpace = 8, 8, colours
+    path.write_bytes(spec.SerializeToString())
+
+
+IMAGE = "tensor<fp32, [1, 3, 8, 8]> x"
+RGB, BGR = 20, 30
+
+
 @pytest.mark.parametrize("outputs", ["p", "y", "p, y"])
 def test_an_image_that_operations_use_is_no_longer_rounded(outputs: str, folder: Path) -> None:
-    image = "tensor<fp32, [1, 3, 8, 8]> x"
-    miltext.build(text("picture = relu(x);", image, "picture"), folder / "plain.mlpackage")
-    package = folder / "plain.mlpackage" / "Data" / "com.apple.CoreML" / "model.mlmodel"
-    spec = Model.FromString(package.read_bytes())
-    spec.description.output[0].type.imageType.width = spec.description.output[0].type.imageType.height = 8
-    spec.description.output[0].type.imageType.colorSpace = 20
-    package.write_bytes(spec.SerializeToString())
+    imaged(folder, "plain.mlpackage", RGB)
     used = "" if outputs == "p" else " y = tanh(p);"
-    path = written(folder, f'p = $import("plain.mlpackage")(x);{used}', inputs=image, outputs=outputs)
+    path = written(folder, f'p = $import("plain.mlpackage")(x);{used}', inputs=IMAGE, outputs=outputs)
     warned = [each.message for each in miltext.build(path, folder / "Whole.mlpackage")]
     message = "`p` was an image of `plain`, whose numbers Core ML rounds; the operations of the text get them unrounded"
     assert warned == ([message] if used else [])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        'p = $import("rgb.mlpackage")(x); y = $import("bgr.mlpackage")(p);',
+        'y = $import("bgr.mlpackage")($import("rgb.mlpackage")(x));',
+        'p = $import("rgb.mlpackage")(x); q = $import("bgr.mlpackage")(x); y = add(p, q);',
+    ],
+)
+def test_images_of_other_colour_spaces_do_not_meet(body: str, folder: Path) -> None:
+    imaged(folder, "rgb.mlpackage", RGB)
+    imaged(folder, "bgr.mlpackage", BGR)
+    [error] = found(folder, body, inputs=IMAGE)
+    assert error.startswith('MIL488 `x` of `$import("bgr.mlpackage")` and ')
+    assert "are images of other colour spaces; their channels are in another order" in error
+    same = body.replace("bgr", "rgb")
+    assert not [
+        each for each in miltext.check(text(same, IMAGE), path=str(folder / "w.mil")) if each.severity == "error"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "is_allowed"), [("2..4,4", True), ("4..8,4", True), ("1..4,4", False), ("2..9,4", False), ("9,4", False)]
+)
+def test_requested_sizes_are_those_that_an_import_allows(sizes: str, is_allowed: bool, folder: Path) -> None:
+    miltext.build(folder / "any.mil", folder / "some.mlpackage", ranges={"x": "2..8,4"})
+    path = written(folder, 'y = $import("some.mlpackage")(x);', inputs="tensor<fp32, [?, 4]> x")
+    if is_allowed:
+        miltext.build(path, folder / "Whole.mlpackage", ranges={"x": sizes})
+        return
+    with pytest.raises(MiltextError) as raised:
+        miltext.build(path, folder / "Whole.mlpackage", ranges={"x": sizes})
+    [error] = raised.value.diagnostics
+    assert error.code == "MIL488"
+    assert "but allows" in error.message
+    assert not (folder / "Whole.mlpackage").exists()
 
 
 def by(author: str, package: Path) -> None:

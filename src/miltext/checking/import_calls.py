@@ -39,6 +39,7 @@ MOST = 6
 def import_findings(graph: Graph, imports: ImportedFunctions | None, dialect: str) -> Iterator[Finding]:
     """Yield the findings about the imports of a text; without `imports`, it has no folder."""
     lost: list[Finding] = []
+    images = _Images()
     for path, op in graph.operations().items():
         reference = import_named(op.type)
         if reference is None:
@@ -47,7 +48,10 @@ def import_findings(graph: Graph, imports: ImportedFunctions | None, dialect: st
         if imports is None:
             lost.append(_by_itself(op, path))
         else:
-            yield from ImportCall(op, reference, imports, dialect).findings(path)
+            call = ImportCall(op, reference, imports, dialect)
+            yield from call.findings(path)
+            if call.is_readable:
+                yield from images.findings(call, path)
     yield from sorted(lost, key=lambda each: each.severity)[:1]  # an error before a note
 
 
@@ -199,7 +203,7 @@ class ImportCall:
 
     def _excluded(self, name: str, given: TensorType) -> str:
         """Return the sizes that the description of an input allows, in words, if not the given ones."""
-        entry = self.called.entries.get(name)
+        entry = self.called.entry("input", name)
         allowed = flexible(entry) if entry is not None else None
         sizes = tuple(size for size in given.shape if size is not None)
         if allowed is None or len(sizes) < len(given.shape) or allowed.allows(sizes):
@@ -242,6 +246,31 @@ class ImportCall:
                 message = f"`{self.reference}` returns {own} here, not {stated}"
                 place = (*path, "outputs", index, "type")
                 yield Finding(place, codes.TYPE_MISMATCH, message, suggestion=own if is_known(made) else None)
+
+
+class _Images:
+    """The values of a text that are images of imports, with their colour spaces."""
+
+    def __init__(self) -> None:
+        self._known: dict[Value, tuple[int, str]] = {}
+
+    def findings(self, call: ImportCall, path: Path) -> Iterator[Finding]:
+        """Yield the images with other colour spaces than the inputs of a call; learn the images of the call."""
+        for name, own in call.names().items():
+            operand, colours = call.op.operand(name), call.called.colours("input", own)
+            if not isinstance(operand, Value) or not colours:
+                continue
+            if operand.maker is None:
+                self._known.setdefault(operand, (colours, f"{named(own)} of `{call.reference}`"))
+            before, words = self._known.get(operand, (colours, ""))
+            if before != colours:
+                message = f"{named(own)} of `{call.reference}` and {words} are images of other colour spaces"
+                way = "their channels are in another order: change it in the text of one model"
+                place = (*path, "inputs", Key(name), "arguments", 0)
+                yield Finding(place, codes.TYPES_OF_BINDING, f"{message}; {way}")
+        for value, own in zip(call.op.outputs, call.called.outputs, strict=False):
+            if colours := call.called.colours("output", own):
+                self._known[value] = colours, f"{named(own)} of `{call.reference}`"
 
 
 def type_of(operand: Operand) -> Type:

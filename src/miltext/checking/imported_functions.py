@@ -31,12 +31,17 @@ class ImportedFunction(NamedTuple):
     inputs: Types
     outputs: Types
 
-    @property
-    def entries(self) -> dict[str, FeatureDescription]:
-        """The entries of the model's description for the inputs, by name."""
+    def entry(self, side: str, name: str) -> FeatureDescription | None:
+        """Return the entry of the model's description for an input or output; None without one."""
         description = self.model.description
         described = None if description is None else function_features(description, self.name)
-        return {} if described is None else {entry.name: entry for entry in described.input}
+        entries = () if described is None else getattr(described, side)
+        return next((entry for entry in entries if entry.name == name), None)
+
+    def colours(self, side: str, name: str) -> int:
+        """Return the colour space of an image; 0 for any other input or output."""
+        entry = self.entry(side, name)
+        return entry.type.imageType.colorSpace if entry is not None else 0
 
 
 class ImportedFunctions(Protocol):

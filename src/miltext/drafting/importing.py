@@ -20,15 +20,18 @@ from miltext.checking.verifier import beside
 from miltext.containers.functions import chosen_function, require_program
 from miltext.containers.opening import open_model
 from miltext.containers.programs import BareProgram, TextModel
+from miltext.descriptions.kept_sizes import sizes_in_words
 from miltext.descriptions.losses import warnings_of
+from miltext.descriptions.ranges import read_ranges
 from miltext.descriptions.sizes import Size, spell_sizes
-from miltext.diagnostics import MiltextError, ParseError
+from miltext.diagnostics import MiltextError, Note, ParseError, codes
 from miltext.drafting.describing_imports import describe_imports
 from miltext.drafting.draft import Draft
 from miltext.drafting.judging import judge
 from miltext.drafting.model_parts import ModelPart
 from miltext.drafting.planting_imports import PlantedImport, plant
 from miltext.drafting.reshaping import reshape
+from miltext.files.refusals import refusal
 from miltext.files.writing import WITH_DESCRIPTION
 from miltext.ir.graph import Graph
 from miltext.ir.parts import Value
@@ -131,7 +134,18 @@ class TextImports:
             operand, entry = call.op.operand(name), part.entries("input").get(own)
             allowed = flexible(entry) if entry is not None else None
             if isinstance(operand, Value) and operand.maker is None and _is_open(operand.type) and allowed:
+                self._require_allowed(operand.name, allowed, f"`{own}` of `{call.reference}`")
                 self._ranges.setdefault(operand.name, _ended(_limits(allowed)))
+
+    def _require_allowed(self, name: str, allowed: Flexible, words: str) -> None:
+        """Refuse requested sizes of an input of the text that an import excludes. Raise ModelError (MIL488)."""
+        asked = {each: sizes for each, sizes in (self._given.ranges or {}).items() if each == name}
+        for sizes in read_ranges(asked).values():
+            limits = [(size.least, size.greatest or size.least) for size in sizes]
+            if len(limits) == len(allowed.default) and not allowed.allows_all(limits):
+                known = ", ".join(sizes_in_words(allowed)) or str([*allowed.default])
+                message = f"{words} gets [{', '.join(map(str, sizes))}], but allows {known}"
+                raise refusal(codes.TYPES_OF_BINDING, message, self._whole.name, Note("`ranges=` gives it other sizes"))
 
     @contextmanager
     def _placed(self, path: Place, reference: ImportReference) -> Iterator[None]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-from math import prod
 from typing import TYPE_CHECKING
 
 from miltext.descriptions.kept_sizes import sizes_in_words
@@ -53,7 +51,7 @@ class AllowedSizes:
             return
         if sizes is None:
             self._losses += [] if _is_unlimited(allowed) else [self._unknown(source, end, allowed)]
-        elif not _allows(allowed, sizes):
+        elif not allowed.allows_all([(each.least, each.greatest or each.least) for each in sizes]):
             raise self._excluded(source, end, sizes, allowed)
 
     def _sizes(self, source: End, given: TensorType) -> Sizes | None:
@@ -98,13 +96,3 @@ def _is_unlimited(allowed: Flexible) -> bool:
     """Return whether every size that varies may be any from 1 on."""
     limits = [] if allowed.shapes else [tuple(each) for each in allowed.ranges if each[0] != each[1]]
     return bool(limits) and all(least <= 1 and greatest == ANY_SIZE for least, greatest in limits)
-
-
-def _allows(allowed: Flexible, sizes: Sizes) -> bool:
-    """Return whether an input allows all shapes of some sizes, which have ends."""
-    limits = [(each.least, each.greatest or each.least) for each in sizes]
-    if allowed.ranges and not allowed.shapes:
-        return all(allowed.allows(corner) for corner in zip(*limits, strict=True))
-    if prod(greatest - least + 1 for least, greatest in limits) > len(allowed.shapes) + 1:
-        return False
-    return all(allowed.allows(shape) for shape in product(*(range(least, greatest + 1) for least, greatest in limits)))

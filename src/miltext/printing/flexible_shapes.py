@@ -15,6 +15,8 @@ listed (seen in one text); the sorting of several inputs by name is unproven, an
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from itertools import product
+from math import prod
 from typing import NamedTuple
 
 from miltext.diagnostics import PrintError, codes, error
@@ -58,6 +60,14 @@ class Flexible(NamedTuple):
         if sizes == self.default or self.shapes:
             return sizes == self.default or sizes in self.shapes
         return len(sizes) == len(self.ranges) and all(map(_is_within, sizes, self.ranges))
+
+    def allows_all(self, limits: Sequence[tuple[int, int]]) -> bool:
+        """Return whether all shapes between a least and a greatest size for each dimension are allowed."""
+        if self.ranges and not self.shapes:
+            return all(self.allows(corner) for corner in zip(*limits, strict=True))
+        if prod(greatest - least + 1 for least, greatest in limits) > len(self.shapes) + 1:
+            return False
+        return all(self.allows(shape) for shape in product(*(range(least, most + 1) for least, most in limits)))
 
 
 def _is_within(size: int, limits: Sizes) -> bool:
