@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, but, counted, named
-from miltext.descriptions.kept_sizes import sizes_in_words
+from miltext.descriptions.kept_sizes import allowed_in_words
 from miltext.diagnostics import MiltextError, codes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
-from miltext.diagnostics.wording import listed
+from miltext.diagnostics.wording import ORDER_CHANNELS, OTHER_COLOURS, listed
 from miltext.ir.parts import Value
 from miltext.parsing.elaboration import UNNAMED
 from miltext.parsing.lowering.imports import import_named
@@ -208,7 +208,7 @@ class ImportCall:
         sizes = tuple(size for size in given.shape if size is not None)
         if allowed is None or len(sizes) < len(given.shape) or allowed.allows(sizes):
             return ""
-        return ", ".join(sizes_in_words(allowed)) or str([*allowed.default])
+        return allowed_in_words(allowed)
 
     def _differ(self, name: str, given: Type, taken: Type) -> str:
         message = f"{named(name)} of `{self.reference}` is {spelled(taken, self.dialect)}, not"
@@ -264,10 +264,9 @@ class _Images:
                 self._known.setdefault(operand, (colours, f"{named(own)} of `{call.reference}`"))
             before, words = self._known.get(operand, (colours, ""))
             if before != colours:
-                message = f"{named(own)} of `{call.reference}` and {words} are images of other colour spaces"
-                way = "their channels are in another order: change it in the text of one model"
+                message = f"{named(own)} of `{call.reference}` and {words} {OTHER_COLOURS}; {ORDER_CHANNELS}"
                 place = (*path, "inputs", Key(name), "arguments", 0)
-                yield Finding(place, codes.TYPES_OF_BINDING, f"{message}; {way}")
+                yield Finding(place, codes.TYPES_OF_BINDING, message)
         for value, own in zip(call.op.outputs, call.called.outputs, strict=False):
             if colours := call.called.colours("output", own):
                 self._known[value] = colours, f"{named(own)} of `{call.reference}`"

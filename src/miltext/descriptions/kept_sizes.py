@@ -61,6 +61,11 @@ def sizes_in_words(sizes: Flexible) -> tuple[str, ...]:
     return () if all(map(_is_fixed, sizes.ranges)) else (f"the ranges {spelled_ranges(sizes.ranges)}",)
 
 
+def allowed_in_words(sizes: Flexible) -> str:
+    """Return the allowed sizes in words, of which the default may be the only one."""
+    return ", ".join(sizes_in_words(sizes)) or show((*sizes.default,))
+
+
 def spelled_ranges(ranges: list[Limits]) -> str:
     """Spell ranges as in `[1, 3, 64..512, 64..]`."""
     return f"[{', '.join(map(_spelled, ranges))}]"

@@ -5,6 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
+OTHER_COLOURS = "are images of other colour spaces"
+"""The problem of two images that would be one value."""
+
+ORDER_CHANNELS = "their channels are in another order: change it in the text of one model"
+"""The way out of `OTHER_COLOURS`."""
+
 
 def listed(words: Iterable[str], conjunction: str = "or", most: int | None = None) -> str:
     """Join quoted words for a sentence: `` `a`, `b` or `c` ``; with more words than `most`: `` `a`, `b` and 3 more

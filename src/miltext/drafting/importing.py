@@ -20,7 +20,7 @@ from miltext.checking.verifier import beside
 from miltext.containers.functions import chosen_function, require_program
 from miltext.containers.opening import open_model
 from miltext.containers.programs import BareProgram, TextModel
-from miltext.descriptions.kept_sizes import sizes_in_words
+from miltext.descriptions.kept_sizes import allowed_in_words
 from miltext.descriptions.losses import warnings_of
 from miltext.descriptions.ranges import read_ranges
 from miltext.descriptions.sizes import Size, spell_sizes
@@ -143,7 +143,7 @@ class TextImports:
         for sizes in read_ranges(asked).values():
             limits = [(size.least, size.greatest or size.least) for size in sizes]
             if len(limits) == len(allowed.default) and not allowed.allows_all(limits):
-                known = ", ".join(sizes_in_words(allowed)) or str([*allowed.default])
+                known = allowed_in_words(allowed)
                 message = f"{words} gets [{', '.join(map(str, sizes))}], but allows {known}"
                 raise refusal(codes.TYPES_OF_BINDING, message, self._whole.name, Note("`ranges=` gives it other sizes"))
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from miltext.descriptions.sizes import Size, spell_sizes
 from miltext.diagnostics import Note, codes
+from miltext.diagnostics.wording import ORDER_CHANNELS, OTHER_COLOURS
 from miltext.drafting.importing import resize
 from miltext.files.refusals import refusal
 from miltext.linking.allowed import AllowedSizes
@@ -130,9 +131,8 @@ def _require_colours(made: Bindings, end: End, source: End) -> None:
         return
     colors = [entry.type.imageType.colorSpace for entry in entries if entry is not None]
     if colors[0] != colors[1]:
-        message = f"`{made.spelled(source)}` and `{made.spelled(end)}`, bound to it, are images of other colour spaces"
-        way = "their channels are in another order: change it in the text of one model"
-        raise refusal(codes.TYPES_OF_BINDING, message, None, Note(way))
+        message = f"`{made.spelled(source)}` and `{made.spelled(end)}`, bound to it, {OTHER_COLOURS}"
+        raise refusal(codes.TYPES_OF_BINDING, message, None, Note(ORDER_CHANNELS))
 
 
 def _require_alike(made: Bindings, end: End, source: End) -> None:

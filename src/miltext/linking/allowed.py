@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miltext.descriptions.kept_sizes import sizes_in_words
+from miltext.descriptions.kept_sizes import allowed_in_words
 from miltext.descriptions.losses import DescriptionLoss
 from miltext.descriptions.sizes import Size, spell_sizes
 from miltext.diagnostics import Note, codes
@@ -12,7 +12,7 @@ from miltext.diagnostics.wording import listed
 from miltext.files.refusals import refusal
 from miltext.printing.flexible_shapes import flexible
 from miltext.schema.features import ANY_SIZE
-from miltext.schema.types import TensorType, show
+from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
     from miltext.descriptions.sizes import Sizes
@@ -71,12 +71,12 @@ class AllowedSizes:
         return sizes_that_follow(program, part.function, {*part.sides["output"]}, part.described, got)
 
     def _unknown(self, source: End, end: End, allowed: Flexible) -> DescriptionLoss:
-        words = ", ".join(sizes_in_words(allowed)) or show((*allowed.default,))
+        words = allowed_in_words(allowed)
         message = f"the sizes of `{self._made.spelled(source)}` are not known, and `{self._made.spelled(end)}`"
         return DescriptionLoss(f"{message}, bound to it, allows {words} only, which the whole does not state")
 
     def _excluded(self, source: End, end: End, sizes: Sizes, allowed: Flexible) -> ModelError:
-        words = ", ".join(sizes_in_words(allowed)) or show((*allowed.default,))
+        words = allowed_in_words(allowed)
         message = f"`{self._made.spelled(end)}` gets [{', '.join(map(str, sizes))}], but allows {words}"
         wide = self._open_inputs(self._made.parts[source.part])
         notes = [Note("`miltext reshape` gives it other sizes")]
