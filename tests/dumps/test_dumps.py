@@ -10,7 +10,8 @@ from support.commands import miltext as command
 from support.dumps import BUFFER, PLACED, needs_measurements, published_dumps, small_dump
 
 import miltext
-from miltext.dumps.texts import is_dump, read_dump
+from miltext.dumps.recognition import is_dump
+from miltext.dumps.texts import read_dump
 
 REASON = re.compile(r'ValidationMessage = dict<string, string>\(\{[^;]*\{"ane", "')
 

@@ -8,7 +8,8 @@ from miltext.checking.findings import Finding, in_order, located
 from miltext.checking.further import further_findings
 from miltext.checking.programs import verify
 from miltext.diagnostics import ParseError, codes
-from miltext.dumps.texts import SELECTED, read_dump
+from miltext.dumps.recognition import SELECTED
+from miltext.dumps.texts import read_dump
 from miltext.schema.paths import Key
 from miltext.syntax.lexer import dialect_of
 from miltext.syntax.literals import quote

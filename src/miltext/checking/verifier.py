@@ -17,7 +17,7 @@ from miltext.checking.loading import loader_findings
 from miltext.checking.programs import verify
 from miltext.diagnostics import Note, ParseError, PrintError, codes
 from miltext.diagnostics.selection import keeps_from_reading, noted
-from miltext.dumps.texts import is_dump
+from miltext.dumps.recognition import is_dump
 from miltext.files.writing import WITH_DESCRIPTION
 from miltext.models.model import Model
 from miltext.parsing.parser import attempt

@@ -83,7 +83,7 @@ def command(draft: str, output: str, anew: bool, **options: bool) -> None:
 
 def _read(draft: str, name: str) -> str:
     """Return the text of a draft. Refuse folders, models and dumps."""
-    from miltext.dumps.texts import is_dump
+    from miltext.dumps.recognition import is_dump
     from miltext.files.contents import decode, is_binary, read_file
     from miltext.files.foreign import refuse_foreign
     from miltext.parsing.parser import parse

@@ -114,7 +114,8 @@ def _difference(before: str, after: str) -> PlacementDifference:
 def _predict(name: str, nested: str | None, profile: str) -> None:
     """Show the answers of a profile about a model, the only program of a pipeline, or a dump."""
     from miltext.drafting.programs import outlined
-    from miltext.dumps.texts import is_dump, read_dump
+    from miltext.dumps.recognition import is_dump
+    from miltext.dumps.texts import read_dump
     from miltext.placement.predicted import predict, prediction_lines, prediction_record
 
     whole = open_whole(name)

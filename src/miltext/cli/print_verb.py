@@ -26,7 +26,7 @@ from miltext.cli.streams import (
 )
 from miltext.diagnostics import Diagnostic, Note, PrintError, codes, error, warning
 from miltext.diagnostics.wording import tally
-from miltext.dumps.texts import is_dump
+from miltext.dumps.recognition import is_dump
 from miltext.models.model import Stage
 from miltext.models.outputs import kind_of_name
 from miltext.printing.printing import pieces

@@ -15,9 +15,10 @@ from math import isfinite, nan
 from typing import TYPE_CHECKING
 
 from miltext.dumps.placed import SUFFIX, PlacedOperation, SwitchingCosts
+from miltext.dumps.recognition import REASONS, SELECTED, SUPPORT, TIMES
 from miltext.parsing.lowering import Lowering
 from miltext.parsing.lowering.types import tensor_type
-from miltext.parsing.parser import lower, require_text
+from miltext.parsing.parser import lower
 from miltext.schema.proto import Program
 from miltext.schema.walk import operations
 
@@ -28,13 +29,9 @@ if TYPE_CHECKING:
     from miltext.parsing.lowering.values import Children
     from miltext.schema.proto import Function, Operation, Value
 
-SELECTED, SUPPORT, TIMES, REASONS = "SelectedBackend", "BackendSupport", "EstimatedRuntime", "ValidationMessage"
-"""The attributes of an operation about its backends."""
-
 UNSUPPORTED = "unsupported"
 """The word in place of a backend that does not take an operation."""
 
-_ATTRIBUTE = re.compile(rf"[,\[]\s*(?:{SELECTED}|{SUPPORT}|{TIMES}|{REASONS})\s*=")
 _START, _SWITCH = re.compile("Launch_(.+)_ms"), re.compile("Src_(.+)_Dest_(.+)_ms")
 
 
@@ -62,12 +59,6 @@ class Dump:
     placed: list[PlacedOperation]
     costs: Mapping[str, SwitchingCosts]
     stated: Program
-
-
-def is_dump(text: str) -> bool:
-    """Return whether a text is a dump, by the attributes of its operations."""
-    require_text(text)
-    return any(word in text for word in (SELECTED, SUPPORT)) and _ATTRIBUTE.search(text) is not None
 
 
 @lru_cache(maxsize=4)

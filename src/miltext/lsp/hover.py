@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from miltext.diagnostics import ParseError
-from miltext.dumps.texts import is_dump
+from miltext.dumps.recognition import is_dump
 from miltext.lsp.calls import opset_at, parameter_around
 from miltext.lsp.imports import describe_import
 from miltext.lsp.weights import array_in, describe_array, describe_record, describe_weight

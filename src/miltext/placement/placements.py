@@ -8,7 +8,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.dumps.placed import ANE, DEVICES, PlacedOperation, SwitchingCosts, device_of
-from miltext.dumps.texts import is_dump, read_dump
+from miltext.dumps.recognition import is_dump
+from miltext.dumps.texts import read_dump
 from miltext.files.contents import decode, wide_text
 from miltext.placement.plans import read_plan
 
