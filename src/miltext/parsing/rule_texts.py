@@ -22,7 +22,7 @@ _STATED = re.compile(rf"\b{RULES}\b")
 
 def is_rule_file(text: str) -> bool:
     """Return whether a text states that it is a rule file, whatever else is wrong with it."""
-    return _STATED.search(text) is not None and has_rules(recover(text))
+    return RULES in text and _STATED.search(text) is not None and has_rules(recover(text))
 
 
 def has_rules(read: Recovered) -> bool:
