@@ -48,13 +48,15 @@ def tables() -> dict[str, Any]:
     rules = sorted(lark.rules, key=lambda rule: (rule.origin.name, [symbol.name for symbol in rule.expansion]))
     order = numbered(automaton.states, [automaton.start_states[start] for start in STARTS])
     number = {rule: -1 - index for index, rule in enumerate(rules)} | {state: at for at, state in enumerate(order)}
+    rows = [rule_row(rule) for rule in rules]
+    states = [
+        {symbol: number[target] for symbol, (_, target) in sorted(automaton.states[state].items())} for state in order
+    ]
     return {
         "terminals": [terminal_row(terminal) for terminal in sorted(lark.terminals, key=trial)],
-        "rules": [rule_row(rule) for rule in rules],
-        "states": [
-            {symbol: number[target] for symbol, (_, target) in sorted(automaton.states[state].items())}
-            for state in order
-        ],
+        "rules": rows,
+        "states": states,
+        "folds": list(folds(rows, states, {terminal.name for terminal in lark.terminals})),
         "starts": {start: number[automaton.start_states[start]] for start in STARTS},
         "ends": sorted(number[state] for state in automaton.end_states.values()),
         "parts": parts(lark),
@@ -98,17 +100,42 @@ def terminal_row(terminal: TerminalDef) -> list[Any]:
 
 
 def rule_row(rule: Any) -> list[Any]:
-    """Return the fields of a `Rule`, and read `empty_indices` as Lark's tree builder does."""
+    """Return the fields of a `GrammarRule`, and read `empty_indices` as Lark's tree builder does."""
     name = rule.alias or rule.options.template_source or rule.origin.name
     absent = [0] * (len(rule.expansion) + 1)
     if rule.options.empty_indices:
         marks = "".join(str(int(mark)) for mark in rule.options.empty_indices)
         absent = [len(run) for run in marks.split("0")]
-    plan = [
-        [before, not symbol.is_term and symbol.name.startswith("_")]
-        for before, symbol in zip(absent, rule.expansion, strict=False)
-    ]
-    return [name, rule.origin.name, plan, absent[-1]]
+    plan: list[int | None] = []
+    for index, (before, symbol) in enumerate(zip(absent, rule.expansion, strict=False)):
+        plan += [None] * before
+        plan.append(~index if not symbol.is_term and symbol.name.startswith("_") else index)
+    plan += [None] * absent[-1]
+    callback = None if rule.origin.name.startswith("_") else name
+    return [callback, rule.origin.name, len(rule.expansion), None if plan == list(range(len(plan))) else plan]
+
+
+def folds(rows: list[list[Any]], states: list[dict[str, int]], terminals: set[str]) -> Iterator[list[Any]]:
+    """Yield the tokens that form a phrase regardless of the next token, as `Grammar.folds` has them: the parser reads
+    such a token and finishes the phrase in one step.
+    """
+    for number, state in enumerate(states):
+        for symbol, target in state.items():
+            follows = set(states[target].values()) if target >= 0 and symbol in terminals else ()
+            if len(follows) == 1 and (rule := -1 - next(iter(follows))) >= 0:
+                callback, origin, size, plan = rows[rule]
+                if size == 1 and callback and plan is None:
+                    after = state[origin]
+                    yield [number, symbol, rule, None if grows(rows, states[after]) else after]
+
+
+def grows(rows: list[list[Any]], state: dict[str, int]) -> bool:
+    """Return whether a phrase that ends in this state only makes a repetition grow, regardless of the next token."""
+    after = set(state.values())
+    if len(after) != 1 or (rule := -1 - after.pop()) < 0:
+        return False
+    callback, _, _, plan = rows[rule]
+    return callback is None and plan == [~0, 1]
 
 
 def render(made: dict[str, Any]) -> str:

@@ -8,12 +8,11 @@ of that name, as Lark's parser does with a transformer. Tokens are plain strings
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from miltext.diagnostics import Span
 from miltext.syntax.lexer import COARSE, END, FINE, lexer
-from miltext.syntax.tables import GrammarRule, load_grammar
+from miltext.syntax.tables import GrammarRule, Plan, load_grammar
 
 NESTING_LIMIT = 2000
 """Number of unfinished phrases that a text may hold at once. A text that protobuf can load needs about a third of
@@ -42,11 +41,6 @@ class Places(NamedTuple):
     place: Place
     comments: list[Span]
 
-
-Plan: TypeAlias = "list[int | None]"
-"""The symbols of a rule whose values are children: None for an absent one, an index, or `~index` to take over a
-list.
-"""
 
 Reduction: TypeAlias = "tuple[int, Callback | None, Plan | None, str]"
 """Finishes a phrase: its size, the callback, the plan of its children if not all are, and its symbol."""
@@ -91,15 +85,15 @@ class Parser:
     """
 
     def __init__(self, callbacks: object, coarse: frozenset[str] = COARSE) -> None:
-        grammar, plans = load_grammar(), _plans()
+        grammar = load_grammar()
         self._lexer = lexer(coarse)
         self._terminals = {terminal.name for terminal in grammar.terminals}
-        reductions = [_reduction(rule, plan, callbacks) for rule, plan in zip(grammar.rules, plans, strict=True)]
+        reductions = [_reduction(rule, callbacks) for rule in grammar.rules]
         self._rows: list[Row] = [{} for _ in grammar.states]
         for row, state in zip(self._rows, grammar.states, strict=True):
             for symbol, target in state.items():
                 row[symbol] = self._rows[target] if target >= 0 else reductions[-1 - target]
-        for number, symbol, rule, after in _folds():
+        for number, symbol, rule, after in grammar.folds:
             self._rows[number][symbol] = [reductions[rule][1], None if after is None else self._rows[after]]
         self._starts = {rule: self._rows[state] for rule, state in grammar.starts.items()}
         self._ends = {id(self._rows[state]) for state in grammar.ends}
@@ -261,52 +255,5 @@ def _children(plan: Plan, values: list[Parsed]) -> list[Parsed]:
     return children
 
 
-def _reduction(rule: GrammarRule, plan: Plan | None, callbacks: object) -> Reduction:
-    return len(rule.plan), getattr(callbacks, rule.callback) if _has_callback(rule) else None, plan, rule.origin
-
-
-def _has_callback(rule: GrammarRule) -> bool:
-    return not rule.origin.startswith("_")
-
-
-@cache
-def _plans() -> list[Plan | None]:
-    """Return the plans of all rules, shared in the process: a parser is made for each text with weights."""
-    return [_plan(rule) for rule in load_grammar().rules]
-
-
-def _plan(rule: GrammarRule) -> Plan | None:
-    """Return the plan of a rule's children; None where each symbol's value is a child."""
-    steps: Plan = []
-    for index, (absent, inlined) in enumerate(rule.plan):
-        steps += [None] * absent
-        steps.append(~index if inlined else index)
-    steps += [None] * rule.absent
-    return None if steps == list(range(len(steps))) else steps
-
-
-@cache
-def _folds() -> list[tuple[int, str, int, int | None]]:
-    """Return the tokens that form a phrase regardless of the next token: read it and finish the phrase.
-
-    Each is a state, the terminal, the rule of the phrase, and the state after it; None if a repetition grows by it.
-    """
-    grammar, plans, found = load_grammar(), _plans(), []
-    terminals = {terminal.name for terminal in grammar.terminals}
-    for number, state in enumerate(grammar.states):
-        for symbol, target in state.items():
-            follows = set(grammar.states[target].values()) if target >= 0 and symbol in terminals else ()
-            if len(follows) == 1 and (rule := -1 - next(iter(follows))) >= 0:
-                one = grammar.rules[rule]
-                if len(one.plan) == 1 and _has_callback(one) and plans[rule] is None:
-                    after = state[one.origin]
-                    found.append((number, symbol, rule, None if _grows(grammar.states[after]) else after))
-    return found
-
-
-def _grows(state: dict[str, int]) -> bool:
-    """Return whether a phrase that ends in this state only makes a repetition grow, regardless of the next token."""
-    after = set(state.values())
-    if len(after) != 1 or (rule := -1 - after.pop()) < 0:
-        return False
-    return _plans()[rule] == [~0, 1] and not _has_callback(load_grammar().rules[rule])
+def _reduction(rule: GrammarRule, callbacks: object) -> Reduction:
+    return rule.size, getattr(callbacks, rule.callback) if rule.callback else None, rule.plan, rule.origin

@@ -11,7 +11,7 @@ import json
 import pathlib
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from miltext.diagnostics.arguments import checked
 
@@ -39,29 +39,36 @@ class Terminal(NamedTuple):
     fast: bool
 
 
-class GrammarRule(NamedTuple):
-    """A rule: the callback's name, the symbol it makes, and which of its symbols are passed on.
+Plan: TypeAlias = "list[int | None]"
+"""The symbols of a rule whose values are children: None for an absent one, an index, or `~index` to take over a
+list.
+"""
 
-    `plan` has an entry for each symbol, how many absent optional ones come before it and whether its own children take
-    its place; `absent` counts the last ones.
+
+class GrammarRule(NamedTuple):
+    """A rule: the callback's name, if it has one; the symbol it makes; how many symbols it has; and the plan of its
+    children, unless each symbol's value is one.
     """
 
-    callback: str
+    callback: str | None
     origin: str
-    plan: list[tuple[int, bool]]
-    absent: int
+    size: int
+    plan: Plan | None
 
 
 class Grammar(NamedTuple):
     """The tables. An entry of `states` maps a symbol to the next state, or to `-1 - rule` to reduce by it.
 
-    `starts` has the first state for each phrase that may be read by itself; in a state of `ends` it is done. `parts`
-    has the expressions of the coarse terminals, and of their parts.
+    `folds` are the tokens that form a phrase regardless of the next token: a state, the terminal, the rule of the
+    phrase, and the state after it; None if a repetition grows by it. `starts` has the first state for each phrase that
+    may be read by itself; in a state of `ends` it is done. `parts` has the expressions of the coarse terminals, and of
+    their parts.
     """
 
     terminals: list[Terminal]
     rules: list[GrammarRule]
     states: list[dict[str, int]]
+    folds: list[tuple[int, str, int, int | None]]
     starts: dict[str, int]
     ends: list[int]
     parts: dict[str, str]
@@ -138,6 +145,7 @@ def load_grammar() -> Grammar:
         [Terminal(*row) for row in tables["terminals"]],
         [GrammarRule(*row) for row in tables["rules"]],
         tables["states"],
+        tables["folds"],
         tables["starts"],
         tables["ends"],
         tables["parts"],
