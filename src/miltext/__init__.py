@@ -36,9 +36,13 @@ Each name is imported when it is first used, so that `import miltext` costs noth
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+
+TYPE_CHECKING = False
+"""The name by which type checkers know `typing.TYPE_CHECKING`; `typing` takes longer to import than this module."""
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from miltext.advisories.check import check as check
     from miltext.applying.applying import apply as apply
     from miltext.building.choices import BuildOptions as BuildOptions

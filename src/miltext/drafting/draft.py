@@ -15,6 +15,7 @@ from miltext.containers.programs import TextModel
 from miltext.diagnostics import MiltextError, ParseError, codes
 from miltext.diagnostics.arguments import checked
 from miltext.parsing.diagnosing import OF_DRAFTS
+from miltext.parsing.parser import require_text
 from miltext.parsing.recovery import recover
 from miltext.parsing.rule_texts import has_rules
 from miltext.syntax.recursion import with_room
@@ -207,6 +208,7 @@ def infer_draft(
     Example:
         text = miltext.infer_draft(open("draft.mil").read(), names=True)
     """
+    require_text(text)
     options = {"names": names, "consts": consts, "defaults": defaults}
     asked = [word for word, is_asked in options.items() if is_asked]
     whole, found = complete_anew(text, path, asked) if all else complete(text, path, asked)
