@@ -102,6 +102,20 @@ def written(op: Op) -> Iterator[Value]:
             yield from (value for value in inner.operands if value.is_state)
 
 
+def postponed(ops: Iterable[Op], waiting: Collection[Op]) -> list[Op]:
+    """Return operations in order, with the `waiting` ones among them just before their first use, or at the end."""
+    left: dict[Op, int] = {}
+    order: list[Op] = []
+    for place, op in enumerate(ops):
+        if op in waiting:
+            left[op] = place
+            continue
+        used = behind(op.used(), lambda value: value.maker in left) if left else ()
+        needed = {value.maker for value in used if value.maker in left}
+        order += [*sorted(needed, key=left.pop), op]
+    return [*order, *left]
+
+
 def sort(block: Block) -> bool:
     """Sort the operations of a block so that each comes after the operations of its operands.
 
