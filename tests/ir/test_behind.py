@@ -1,10 +1,12 @@
-"""The values behind others."""
+"""The values behind others, and the order of operations that wait for their first use."""
 
 from __future__ import annotations
 
+import pytest
+
 import miltext
 from miltext.ir.graph import Graph
-from miltext.ir.needs import behind
+from miltext.ir.needs import behind, postponed
 from miltext.ir.parts import Value
 
 TEXT = """program(1.3)
@@ -48,3 +50,28 @@ def test_nothing_is_behind_a_value_that_does_not_pass() -> None:
     assert "k" not in names("z", stop="y")
     assert names("x") == ["x"]
     assert names() == []
+
+
+WAITING = """program(1.3)
+{
+    func main<ios18>(tensor<fp32, [2]> x) {
+            tensor<fp32, [2]> a = relu(x = x)[name = string("a")];
+            tensor<fp32, [2]> b = relu(x = a)[name = string("b")];
+            tensor<fp32, [2]> c = relu(x = x)[name = string("c")];
+            tensor<fp32, [2]> d = relu(x = x)[name = string("d")];
+            tensor<fp32, [2]> e = add(x = b, y = x)[name = string("e")];
+            tensor<fp32, [2]> f = add(x = a, y = e)[name = string("f")];
+        } -> (f);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("waiting", "order"),
+    [("", "abcdef"), ("abcdef", "abcdef"), ("ab", "cdabef"), ("a", "abcdef"), ("b", "acdbef"), ("c", "abdefc")],
+)
+def test_waiting_operations_come_just_before_their_first_use(waiting: str, order: str) -> None:
+    block = Graph(miltext.parse(WAITING)).functions["main"].block
+    assert block is not None
+    moved = postponed(block, {op for op in block if op.outputs[0].name in waiting})
+    assert "".join(op.outputs[0].name for op in moved) == order

@@ -59,12 +59,12 @@ def test_nothing_single_can_go(kind: str) -> None:
     """No operation, input or output can, by any of the ways in which one can go."""
     whole, name = reduced(kind).program, large(kind).fault
     graph = UnitGraph(whole)
-    outputs = [Output(nth, each) for nth, scope in enumerate(graph.scopes) for each in scope.outputs]
+    outputs = [Output(nth, each.name) for nth, scope in enumerate(graph.scopes) for each in scope.block.outputs]
     smaller = [select(graph, [each for each in graph.parts if each != part]) for part in graph.parts]
     smaller += [select(graph, graph.parts, {*outputs} - {each}) for each in outputs]
     smaller += [bypass(whole, [each]) for each in bypasses(whole)]
     smaller += [merge(whole, [each]) for each in twins(whole)]
-    extent = count_operations(whole), sum(len(scope.outputs) for scope in graph.scopes)
+    extent = count_operations(whole), sum(len(scope.block.outputs) for scope in graph.scopes)
     for each in smaller:
         assert each is None or not makes(each, name) or not check_is_as_good(each) or extent <= of(each)
 
@@ -74,7 +74,7 @@ def check_is_as_good(made: Program) -> bool:
 
 
 def of(made: Program) -> tuple[int, int]:
-    return count_operations(made), sum(len(scope.outputs) for scope in UnitGraph(made).scopes)
+    return count_operations(made), sum(len(scope.block.outputs) for scope in UnitGraph(made).scopes)
 
 
 def test_guesses_at_once_are_counted() -> None:

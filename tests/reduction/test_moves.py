@@ -50,7 +50,7 @@ def made(made: Program | None) -> list[str]:
 def chosen(lines: Program, names: Iterable[str]) -> Program | None:
     """The program of the units that make values of these names."""
     graph = UnitGraph(lines)
-    parts = [part for part in graph.parts if {*graph.scopes[part.scope].units[part.unit].makes} & {*names}]
+    parts = [part for part in graph.parts if {value.name for value in graph.at(part).makes} & {*names}]
     return select(graph, parts)
 
 

@@ -10,7 +10,7 @@ from miltext.diagnostics import MiltextError, render
 from miltext.diagnostics.option_words import of_command
 from miltext.diffing.structure import AddedOperation, ChangedOperation, RemovedOperation
 from miltext.diffing.telling import USES, first_of
-from miltext.ir.needs import written
+from miltext.ir.needs import reached, written
 from miltext.ir.parts import Block, Op
 from miltext.pairing.keyed import label
 from miltext.syntax.names import name_text
@@ -165,23 +165,16 @@ def _reached(op: Op) -> set[Value]:
     """Return the values that an operation reaches, through its users, the operations around and inside these, and the
     users of states that they write.
     """
-    found: set[Value] = set()
-    seen: set[Op] = set()
-    todo = [op]
-    while todo:
-        each = todo.pop()
-        if each in seen:
-            continue
-        seen.add(each)
-        todo += each.walk()
-        own = {*each.outputs, *written(each)} - found
-        found |= own
-        for user in (use.user for value in own for use in value.uses):
-            block = user if isinstance(user, Block) else user.block
-            todo += [around for around in (user, block.owner if block else None) if isinstance(around, Op)]
-        if each.block is not None and isinstance(each.block.owner, Op):
-            todo.append(each.block.owner)
-    return found
+    return {value for each in reached([op], _next) for value in (*each.outputs, *written(each))}
+
+
+def _next(op: Op) -> Iterator[Op]:
+    """Yield the operations inside an operation, its users, and the operations around it and around these."""
+    yield from op.walk()
+    users = [use.user for value in (*op.outputs, *written(op)) for use in value.uses]
+    blocks = [user if isinstance(user, Block) else user.block for user in (op, *users)]
+    around = [block.owner for block in blocks if block is not None]
+    yield from (each for each in (*users, *around) if isinstance(each, Op))
 
 
 # ---- words

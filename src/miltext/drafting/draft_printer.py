@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.drafting.omitting import STATEMENT
@@ -111,7 +111,7 @@ class DraftPrinter(DigestPrinter):
         """Yield the statements of a block, with the operations inside them."""
         texts: dict[Op, str] = {}
         inside: dict[Value, _NestedCall] = {}
-        nested: dict[Op, list[Op]] = {}
+        lines: dict[Op, list[Op]] = {}
         places = {op: (*path, "operations", index) for index, op in enumerate(block)}
         for op, place in places.items():
             calls = self._calls(op, place, inside)
@@ -120,19 +120,15 @@ class DraftPrinter(DigestPrinter):
             while free := _too_much(calls, len(text) > room):
                 del calls[free]
                 text = self._text(op, place, calls)
-            nested[op] = [call.op for call in calls.values()]
+            lines[op] = [*chain.from_iterable(lines.pop(call.op) for call in calls.values()), op]
             texts[op] = text
             if place in self._movable:
                 weight = self._weight(op.attributes[VALUE]) if op.type == "const" else None
                 depth = 0 if weight else 1 + max((call.depth for call in calls.values()), default=0)
                 inside[op.outputs[0]] = _NestedCall(op, weight or text, depth)
-        gone = {op for found in nested.values() for op in found}
-        order: list[Op] = []
-        self._order[block] = order
-        for op, place in places.items():
-            if op not in gone:
-                order += _in_order(op, nested)
-                yield self._statement(op, place, texts[op], indent)
+        self._order[block] = [*chain.from_iterable(lines.values())]
+        for op in lines:
+            yield self._statement(op, places[op], texts[op], indent)
 
     def _calls(self, op: Op, place: Path, inside: Mapping[Value, _NestedCall]) -> dict[Value, _NestedCall]:
         """Return the operations that may be inside an operation, by their values, in the order of the text."""
@@ -226,10 +222,3 @@ def _is_value(operands: Sequence[Operand]) -> bool:
     """Return whether none of the operands is a literal."""
     literals = (each for each in operands if each is not None and not isinstance(each, Value))
     return not any(each.WhichOneof("value") == "immediateValue" for each in literals)
-
-
-def _in_order(op: Op, nested: Mapping[Op, list[Op]]) -> Iterator[Op]:
-    """Yield an operation after the operations inside it, in the order of a draft by `infer`."""
-    for inner in nested[op]:
-        yield from _in_order(inner, nested)
-    yield op

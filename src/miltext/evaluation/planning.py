@@ -11,7 +11,7 @@ from miltext.evaluation.declared import FAILURES, outputs_of
 from miltext.evaluation.rules import OpsetText, Rule
 from miltext.evaluation.values import CARRIERS, WITHOUT_NUMPY, widened
 from miltext.ir.liveness import last_places
-from miltext.ir.needs import behind
+from miltext.ir.needs import postponed
 from miltext.ir.parts import Value
 from miltext.schema.operations import signature
 from miltext.schema.types import TensorType
@@ -127,7 +127,8 @@ class Planner:
     def plan(self, block: Block, inputs: Sequence[Value], path: Path) -> Plan:
         """Return the plan of a block with these inputs: its own, or those of its function."""
         own = {*inputs, *block.made()}
-        order = _order(block)
+        # a compressed constant just before its first use, or else many adjacent ones would be expanded at the same time
+        order = postponed(block, {op for op in block if is_compressed(op.type) and op.outputs})
         chosen = [self._chosen(op) for op in order]
         last = last_places(order, [[*_values(each.sources)] for each in chosen])
         leaving: dict[int, list[Value]] = {}
@@ -257,27 +258,6 @@ def default_of(default: bool | float | str | None, form: str) -> Formed:
     if default is None or form not in ("Array", "Held"):
         return default
     return np.asarray(default, np.float32 if isinstance(default, float) else None)
-
-
-def _order(block: Block) -> list[Op]:
-    """Return the operations in the order of execution: a compressed constant just before its first use.
-
-    Otherwise, many adjacent ones, as in coremltools' programs of fp32, would all be expanded at the same time.
-    """
-    waiting: dict[Op, int] = {}
-    order: list[Op] = []
-
-    for place, op in enumerate(block):
-        if is_compressed(op.type) and op.outputs:
-            waiting[op] = place
-            continue
-        values = behind(op.used(), lambda value: value.maker in waiting) if waiting else ()
-        needed = {value.maker for value in values if value.maker in waiting}
-        order += sorted(needed, key=waiting.__getitem__)
-        for each in needed:
-            del waiting[each]
-        order.append(op)
-    return [*order, *waiting]
 
 
 # ---- the forms in which arguments come

@@ -49,11 +49,13 @@ def _is_scalar(value_type: ValueType) -> bool:
     return isinstance(known, TensorType) and known.shape == ()
 
 
-def _is_givable(value: Value) -> bool:
+def is_givable(value: Value) -> bool:
+    """Return whether a value can be an output of a model, as a multi-array."""
     return value.message is not None and can_give(value.message.type)
 
 
-def _is_takeable(value: Value) -> bool:
+def is_takeable(value: Value) -> bool:
+    """Return whether a value can be an input of a model, as a multi-array."""
     return value.message is not None and can_take(value.message.type)
 
 
@@ -108,8 +110,8 @@ class Border:
 
     def _before(self, value: Value) -> Iterator[Value]:
         """Yield the nearest values before a value that can be inputs, without constants."""
-        for each in behind([value], lambda each: each is value or not _is_takeable(each)):
-            if each is not value and _is_takeable(each) and (each.maker is None or each.maker.type != "const"):
+        for each in behind([value], lambda each: each is value or not is_takeable(each)):
+            if each is not value and is_takeable(each) and (each.maker is None or each.maker.type != "const"):
                 yield each
 
     def _givable(self, name: str) -> Iterator[Note]:
@@ -119,8 +121,8 @@ class Border:
         made, found = {value}, list[str]()
         for op in block or ():
             if not made.isdisjoint(op.used()):
-                found += [each.name for each in op.outputs if _is_givable(each)]
-                made.update(each for each in op.outputs if not _is_givable(each))
+                found += [each.name for each in op.outputs if is_givable(each)]
+                made.update(each for each in op.outputs if not is_givable(each))
         if found:
             yield Note(f"{listed(found)}, made of it, can be")
 

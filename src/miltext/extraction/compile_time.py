@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.ir.needs import behind
@@ -52,13 +53,7 @@ def _parameters(op: Op, varying: Mapping[Value, Value], opset: str) -> Iterator[
 
 def compile_time_values(ops: Iterable[Op], opset: str) -> set[Value]:
     """Return the values among operations that constant parameters depend on, constants aside: none may be an input."""
-    types: dict[str, list[str]] = {}
-    fixed: list[Value] = []
-    for op in ops:
-        for each in (op, *op.walk()):
-            if each.type not in types:
-                types[each.type] = constant_parameters(each.type, opset)
-            fixed += [value for parameter in types[each.type] for value in each.values(parameter)]
+    fixed = [value for op in ops for value in fixed_values(op, opset)]
     return {value for value in behind(fixed, _varies) if _varies(value)}
 
 
@@ -67,7 +62,15 @@ def _varies(value: Value) -> bool:
     return value.maker is not None and not value.is_constant
 
 
-def constant_parameters(op_type: str, opset: str) -> list[str]:
+def fixed_values(op: Op, opset: str) -> Iterator[Value]:
+    """Yield the values of the compile-time parameters of an operation, and of those inside its blocks."""
+    for each in (op, *op.walk()):
+        for parameter in constant_parameters(each.type, opset):
+            yield from each.values(parameter)
+
+
+@lru_cache(maxsize=1 << 12)
+def constant_parameters(op_type: str, opset: str) -> tuple[str, ...]:
     """Return the compile-time parameters of an operation."""
     known = signature(op_type, opset)
-    return [each.name for each in known.parameters.values() if each.constant] if known else []
+    return tuple([each.name for each in known.parameters.values() if each.constant]) if known else ()

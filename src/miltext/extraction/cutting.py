@@ -15,7 +15,7 @@ from miltext.syntax.recursion import with_room
 if TYPE_CHECKING:
     from miltext.extraction.planning import BlockPlan, PartPlan
     from miltext.ir.functions import Function
-    from miltext.ir.parts import Block
+    from miltext.ir.parts import Block, Op
     from miltext.schema.proto import Program
 
 
@@ -65,7 +65,11 @@ def _keep(block: Block, planned: BlockPlan, taken: Mapping[str, Value]) -> None:
     for value, unused in planned.given.items():
         value.replace_uses(taken[value.name])
         value.name = unused
-    staying = {*planned.ops.values()}
+    leave_ops(block, {*planned.ops.values()})
+
+
+def leave_ops(block: Block, staying: Collection[Op]) -> None:
+    """Keep only some operations of a block, which use no value of the others."""
     for op in reversed([*block]):
         if op not in staying:
             op.remove()

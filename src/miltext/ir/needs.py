@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from miltext.ir.parts import Block, Op, Value
+
+Node = TypeVar("Node", bound=Hashable)
 
 READS = "read_state"
 """The operation that only reads a state; any other operation may write to its states."""
@@ -78,19 +80,23 @@ class Needs:
         return Needed([self.ops[place] for place in sorted(found)], list(outside))
 
 
+def reached(start: Iterable[Node], after: Callable[[Node], Iterable[Node]]) -> Iterator[Node]:
+    """Yield some nodes of any graph, and those after them, and so on, each once and the nearest first."""
+    found = dict.fromkeys(start)
+    todo = [*found]
+    for node in todo:  # it grows
+        yield node
+        new = dict.fromkeys(each for each in after(node) if each not in found)
+        found.update(new)
+        todo += new
+
+
 def behind(values: Iterable[Value], passes: Callable[[Value], bool] = lambda _: True) -> Iterator[Value]:
     """Yield values, and those that their makers use, and so on, each once and the nearest first.
 
     What is behind a value that does not pass is not looked at.
     """
-    found = dict.fromkeys(values)
-    todo = [*found]
-    for value in todo:  # it grows
-        yield value
-        if value.maker is not None and passes(value):
-            new = [each for each in value.maker.used() if each not in found]
-            found.update(dict.fromkeys(new))
-            todo += new
+    return reached(values, lambda value: value.maker.used() if value.maker is not None and passes(value) else ())
 
 
 def written(op: Op) -> Iterator[Value]:
@@ -100,6 +106,20 @@ def written(op: Op) -> Iterator[Value]:
     for inner in op.walk():
         if inner.type != READS:
             yield from (value for value in inner.operands if value.is_state)
+
+
+def postponed(ops: Iterable[Op], waiting: Collection[Op]) -> list[Op]:
+    """Return operations in order, with the `waiting` ones among them just before their first use, or at the end."""
+    left: dict[Op, int] = {}
+    order: list[Op] = []
+    for place, op in enumerate(ops):
+        if op in waiting:
+            left[op] = place
+            continue
+        used = behind(op.used(), lambda value: value.maker in left) if left else ()
+        needed = {value.maker for value in used if value.maker in left}
+        order += [*sorted(needed, key=left.pop), op]
+    return [*order, *left]
 
 
 def sort(block: Block) -> bool:

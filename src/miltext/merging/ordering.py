@@ -58,13 +58,12 @@ def after_needs(order: Iterable[K], needs: Callable[[K], Collection[K]]) -> list
     held: list[K] = []
     for key in waiting:
         held.append(key)
-        progress = True
-        while progress:
-            progress = False
+        before = 0
+        while before != len(held):
+            before = len(held)
             for each in [*held]:
                 if left.isdisjoint(needs(each) - {each}):  # type: ignore[operator]
                     held.remove(each)
                     left.remove(each)
                     done.append(each)
-                    progress = True
     return [*done, *held]

@@ -102,22 +102,13 @@ class KeyedGraph(Graph):
         for index, op in enumerate(block):
             self._op(op, index)
 
-    def _captured(self, block: Block) -> list[Value]:
-        """Return the outer values that a block inside an operation uses, in order."""
-        used: dict[Value, None] = {}
-        for op in block:
-            used.update(dict.fromkeys(self.facts[op].operands))
-            used.update(dict.fromkeys(self.facts[op].captures))
-        used.update(dict.fromkeys(block.outputs))
-        return [value for value in used if value.owner is not None and _home(value) is not block]
-
     def _op(self, op: Op, index: int) -> None:
         facts = self.facts[op] = OperationFacts(index, (), [], [], {})
         arguments = self._arguments(op, facts)
         if op.blocks:
             for block in op.blocks:
                 self._block(block)
-            facts.captures = [*dict.fromkeys(value for block in op.blocks for value in self._captured(block))]
+            facts.captures = [value for value in op.captured() if value.owner is not None]
         for value in (*facts.operands, *facts.captures):
             maker = value.maker
             if maker is None or self.facts[maker].grounded:
@@ -165,8 +156,3 @@ def label(op: Op) -> str:
 def stated(op: Op) -> dict[str, list[Operand]]:
     """Return the attributes of an operation, except its name, in the form of arguments."""
     return {name_text(key): [value] for key, value in op.attributes.items() if key != NAME}
-
-
-def _home(value: Value) -> object:
-    """Return the block or function in which a value is defined."""
-    return value.owner.block if isinstance(value.owner, Op) else value.owner

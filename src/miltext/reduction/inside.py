@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.extraction.borders import can_take
+from miltext.extraction.borders import is_takeable
 from miltext.extraction.compile_time import constant_parameters
 from miltext.ir.graph import Graph
 from miltext.ir.parts import Value
@@ -62,7 +62,7 @@ def _leave_out(op: Op, function: Function, opset: str) -> bool:
     """Replace the outputs of an operation by inputs of the function; return whether it is possible."""
     for value in [each for each in op.outputs if each.uses]:
         is_fixed = any(use.op and use.parameter in constant_parameters(use.op.type, opset) for use in value.uses)
-        if is_fixed or value.message is None or not can_take(value.message.type):
+        if is_fixed or not is_takeable(value):
             return False
         taken = Value(value.name, value.message, function)
         function.inputs.append(taken)

@@ -6,16 +6,15 @@ operation of the body computes it, or only from constant values.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.ir.flow import FLOWS
+from miltext.ir.flow import FLOWS, carried_into
 from miltext.ir.graph import Graph
-from miltext.ir.needs import written
-from miltext.ir.parts import Value
+from miltext.ir.needs import reached, written
+from miltext.ir.parts import Block, Op, Value
 
 if TYPE_CHECKING:
-    from miltext.ir.parts import Block, Op
     from miltext.schema.proto import Program
 
 
@@ -29,13 +28,6 @@ class Standing(NamedTuple):
     function: str
     loop: str
     variable: str
-
-
-class _Made(NamedTuple):
-    """The outer values that a value in a block depends on, and whether an operation computes it from them."""
-
-    values: frozenset[Value]
-    is_computed: bool
 
 
 def standing(program: Program) -> set[Standing]:
@@ -57,53 +49,45 @@ def _still(loop: Op) -> Iterator[str]:
     """Yield the constant variables in the condition of a loop, by number; then "" if all that it reads is constant."""
     condition, body = loop.blocks[0], loop.blocks[-1]
     first = {value: place for place, value in enumerate(condition.inputs)}
-    read: set[Hashable] = {first.get(value, value) for each in _outputs(condition, {}) for value in each.values}
+    read: set[Hashable] = {first.get(value, value) for value in _behind(condition.outputs, condition)}
     places = {value: place for place, value in enumerate(body.inputs)}
-    results = dict(enumerate(_outputs(body, {})))
+    results = dict(enumerate([*_behind([output], body)] for output in body.outputs))
     uses: dict[Hashable, set[Hashable]] = {
-        place: {places.get(value, value) for value in each.values} for place, each in results.items()
+        place: {places.get(value, value) for value in each} for place, each in results.items()
     }
+
+    def reaching(start: Iterable[Hashable]) -> Iterator[Hashable]:
+        """Yield all values that some depend on, from one turn of the loop to the next."""
+        return reached(start, lambda each: uses.get(each, ()))
+
     moved: set[Hashable] = {value for each in body for value in written(each)}
-    moved |= {place for place, each in results.items() if each.is_computed and place in _reached(uses, uses[place])}
-    moving = {each for each in read if not moved.isdisjoint(_reached(uses, {each}))}
+    moved |= {place for place, each in results.items() if _is_computed(each, body) and place in reaching(uses[place])}
+    moving = {each for each in read if not moved.isdisjoint(reaching([each]))}
     yield from (str(place) for place in places.values() if place in read - moving)
     if not moving:
         yield ""
 
 
-def _reached(uses: Mapping[Hashable, set[Hashable]], start: set[Hashable]) -> set[Hashable]:
-    """Return all values that some variables depend on, from one turn of the loop to the next."""
-    found, todo = set[Hashable](), [*start]
-    while todo:
-        each = todo.pop()
-        if each not in found:
-            found.add(each)
-            todo += uses.get(each, ())
-    return found
+def _behind(outputs: Iterable[Value], block: Block) -> Iterator[Value]:
+    """Yield the outputs of a block and what they depend on; an operation with blocks only passes values on."""
+    return reached(outputs, lambda value: _sources(value, block))
 
 
-def _outputs(block: Block, around: Mapping[Value, _Made]) -> list[_Made]:
-    """Return the dependences of the outputs of a block; `around` are known values from outside."""
-    made = dict(around)
-    for op in block:
-        for place, value in enumerate(op.outputs):
-            made[value] = _Made(frozenset(), False) if op.is_constant else _of(op, place, made)
-    return [_known(value, made) for value in block.outputs]
+def _sources(value: Value, block: Block) -> Sequence[Value]:
+    """Return the values that a value in a block is made of; none for a constant, and for a value from outside."""
+    owner = value.owner
+    if not isinstance(owner, Op | Block) or not block.holding(owner):
+        return []
+    if isinstance(owner, Block):
+        given = carried_into(owner, value)
+        return [given] if isinstance(given, Value) else []
+    if not owner.blocks:
+        return [] if owner.is_constant else owner.operands
+    place, inner = owner.outputs.index(value), owner.blocks[-1:] if _is_loop(owner) else owner.blocks
+    return [output for each in inner for output in each.outputs[place : place + 1]]
 
 
-def _of(op: Op, place: int, made: Mapping[Value, _Made]) -> _Made:
-    """Return the dependences of an output of an operation; an operation with blocks only passes on their values."""
-    if not op.blocks:
-        return _Made(frozenset().union(*(_known(value, made).values for value in op.operands)), True)
-    variables = op.inputs.get(FLOWS[op.type].variables, ()) if op.type in FLOWS else ()
-    found = []
-    for block in op.blocks[-1:] if _is_loop(op) else op.blocks:
-        pairs = zip(block.inputs, variables, strict=False)
-        inner = {value: _known(given, made) for value, given in pairs if isinstance(given, Value)}
-        found += _outputs(block, {**made, **inner})[place : place + 1]
-    values = frozenset[Value]().union(*(each.values for each in found))
-    return _Made(values, any(each.is_computed for each in found))
-
-
-def _known(value: Value, made: Mapping[Value, _Made]) -> _Made:
-    return made.get(value) or _Made(frozenset([value]), False)
+def _is_computed(values: Iterable[Value], block: Block) -> bool:
+    """Return whether an operation in a block computes any of some values."""
+    makers = (value.maker for value in values if not value.is_constant)
+    return any(op is not None and not op.blocks and block.holding(op) for op in makers)

@@ -205,7 +205,7 @@ class Reducing:
     def outputs(self) -> None:
         """Remove outputs, except if they are the only use of an operation."""
         graph = UnitGraph(self.best.program)
-        outputs = [Output(nth, name) for nth, scope in enumerate(graph.scopes) for name in scope.outputs]
+        outputs = [Output(nth, each.name) for nth, scope in enumerate(graph.scopes) for each in scope.block.outputs]
         if len(outputs) > len(graph.scopes):
             self._shrink(outputs, lambda kept: select(graph, graph.parts, {*kept}))
 

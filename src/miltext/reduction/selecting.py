@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.extraction.borders import can_give, can_take
-from miltext.extraction.cutting import leave_inputs
+from miltext.extraction.borders import is_givable, is_takeable
+from miltext.extraction.cutting import leave_inputs, leave_ops
 from miltext.ir import graph as ir
 from miltext.ir.parts import Value
 from miltext.reduction.graph import UnitGraph
@@ -29,11 +29,11 @@ class Output(NamedTuple):
 
 
 class Selected(NamedTuple):
-    """The kept units of a scope, the names that they use, and the outputs."""
+    """The kept units of a scope, the values that they use, and the outputs."""
 
     units: list[Unit]
-    uses: set[str]
-    outputs: list[str]
+    uses: set[Value]
+    outputs: list[Value]
 
 
 def select(graph: UnitGraph, parts: Iterable[ProgramUnit], outputs: Collection[Output] | None = None) -> Program | None:
@@ -46,15 +46,15 @@ def select(graph: UnitGraph, parts: Iterable[ProgramUnit], outputs: Collection[O
     selections = [_selected(scope, wanted[nth]) for nth, scope in enumerate(graph.scopes)]
     if outputs is not None:
         for nth, selected in enumerate(selections):
-            selected.outputs[:] = [name for name in selected.outputs if Output(nth, name) in outputs]
-    if not any(selected.units for selected in selections) or any(map(_is_idle, graph.scopes, selections)):
+            selected.outputs[:] = [each for each in selected.outputs if Output(nth, each.name) in outputs]
+    if not any(selected.units for selected in selections) or any(map(_is_idle, selections)):
         return None
     made = ir.Graph(graph.program)
     for scope, selected in zip(graph.scopes, selections, strict=True):
         if selected.units:
-            _leave(made.functions[scope.function], scope, selected)
+            _leave(made.functions[scope.function.name], scope, selected)
         else:
-            made.functions[scope.function].remove_block(scope.opset)
+            made.functions[scope.function.name].remove_block(scope.opset)
     made.functions = {name: function for name, function in made.functions.items() if function.blocks}
     for function in made.functions.values():
         leave_inputs(function, {value.name for value in function.inputs if value.uses})
@@ -64,13 +64,13 @@ def select(graph: UnitGraph, parts: Iterable[ProgramUnit], outputs: Collection[O
 def whole(program: Program) -> Program | None:
     """Return a Program with all unused values as outputs, and without operations whose values cannot be outputs."""
     graph = UnitGraph(program)
-    return select(graph, [each for each in graph.parts if not _is_hidden(*graph.at(each))])
+    return select(graph, [each for each in graph.parts if not _is_hidden(graph.at(each))])
 
 
 def _selected(scope: UnitScope, wanted: set[int]) -> Selected:
     """Return the wanted units and the units that they need, from last to first."""
     kept: list[Unit] = []
-    uses, fixed, pulled = set[str](), set[str](), set[int]()
+    uses, fixed, pulled = set[Value](), set[Value](), set[int]()
     for number in range(max(wanted, default=-1), -1, -1):
         unit = scope.units[number]
         if number not in pulled and (number not in wanted or not _is_seen(scope, unit, uses)):
@@ -79,74 +79,65 @@ def _selected(scope: UnitScope, wanted: set[int]) -> Selected:
         uses |= unit.uses
         fixed |= unit.fixed if fixed.isdisjoint(unit.makes) else unit.uses
         pulled.update(
-            scope.makers[name]
-            for name in unit.uses
-            if name in scope.makers and (name in fixed or not can_take(scope.types[name]))
+            scope.makers[value]
+            for value in unit.uses
+            if value in scope.makers and (value in fixed or not is_takeable(value))
         )
     kept.reverse()
     return Selected(kept, uses, _outputs(scope, kept, uses))
 
 
-def _is_seen(scope: UnitScope, unit: Unit, uses: Collection[str]) -> bool:
+def _is_seen(scope: UnitScope, unit: Unit, uses: Collection[Value]) -> bool:
     """Return whether any value of a unit is used, or is an output, or can be one, or whether it was hidden before."""
     return (
         not unit.makes
-        or _is_hidden(scope, unit)
-        or any(name in uses or name in scope.gives or can_give(scope.types[name]) for name in unit.makes)
+        or _is_hidden(unit)
+        or any(value in uses or scope.block.returns(value) or is_givable(value) for value in unit.makes)
     )
 
 
-def _is_hidden(scope: UnitScope, unit: Unit) -> bool:
+def _is_hidden(unit: Unit) -> bool:
     """Return whether all values of a unit are unused in the program, and cannot be outputs."""
-    return bool(unit.makes) and all(name in scope.idle and not can_give(scope.types[name]) for name in unit.makes)
+    return bool(unit.makes) and not any(value.uses or is_givable(value) for value in unit.makes)
 
 
-def _outputs(scope: UnitScope, units: Collection[Unit], uses: Collection[str]) -> list[str]:
+def _outputs(scope: UnitScope, units: Collection[Unit], uses: Collection[Value]) -> list[Value]:
     """Return the outputs: the former ones, in their order, then values without remaining users.
 
     A value without former users becomes an output only if its unit would otherwise be unused.
     """
-    makes = {name for unit in units for name in unit.makes}
-    given = {name for unit in units if not unit.makes for name in (*unit.uses, *_given(scope, unit))}
-    old = [name for name in scope.outputs if name in makes or name in given]
+    alone = [unit for unit in units if not unit.makes]
+    given = {value for unit in alone for value in (*unit.uses, *(each for op in unit.constants for each in op.outputs))}
+    given.update(value for unit in units for value in unit.makes)
+    old = [value for value in scope.block.outputs if value in given]
     seen = {*old, *uses}
-    new: list[str] = []
+    new: list[Value] = []
     for unit in units:
-        free = [name for name in unit.makes if name not in seen]
-        free = [name for name in free if can_give(scope.types[name])]
-        new += [name for name in free if name not in scope.idle] or (free if seen.isdisjoint(unit.makes) else [])
+        free = [value for value in unit.makes if value not in seen and is_givable(value)]
+        new += [value for value in free if value.uses] or (free if seen.isdisjoint(unit.makes) else [])
     return [*old, *new]
 
 
-def _given(scope: UnitScope, unit: Unit) -> list[str]:
-    """Return the names of the constants in a unit without an operation."""
-    return [name for place in unit.constants for name in scope.names[place]]
-
-
-def _is_idle(scope: UnitScope, selected: Selected) -> bool:
+def _is_idle(selected: Selected) -> bool:
     """Return whether all values of a unit have lost their use, or whether there are no outputs."""
     seen = {*selected.uses, *selected.outputs}
     return bool(selected.units) and (
         not selected.outputs
-        or any(unit.makes and seen.isdisjoint(unit.makes) and not _is_hidden(scope, unit) for unit in selected.units)
+        or any(unit.makes and seen.isdisjoint(unit.makes) and not _is_hidden(unit) for unit in selected.units)
     )
 
 
 def _leave(function: Function, scope: UnitScope, selected: Selected) -> None:
-    """Reduce a block to the selection; undefined values become inputs of its function."""
+    """Reduce a block of a copy of the program to the selection; undefined values become inputs of its function."""
     block = function.blocks[scope.opset]
-    ops = [*block]
-    places = {place for unit in selected.units for place in (unit.place, *unit.constants)}
-    staying = [op for place, op in enumerate(ops) if place in places]
+    made = dict(zip(scope.block.made(), block.made(), strict=True))
     taken = {value.name: value for value in (*function.inputs, *block.inputs)}
-    made = {value.name: value for values in (block.made(), *(op.outputs for op in staying)) for value in values}
-    block.outputs = [{**function.undefined, **taken, **made}[name] for name in selected.outputs]
-    new: list[Value] = []
-    for op in [op for place, op in enumerate(ops) if place not in places][::-1]:
-        for value in op.outputs[::-1]:
-            if value.uses and value.name not in taken:
-                taken[value.name] = Value(value.name, value.message, function)
-                new.append(taken[value.name])
-            value.replace_uses(taken.get(value.name, value))
-        op.remove()
-    function.inputs += new[::-1]
+    block.outputs = [made.get(each) or {**function.undefined, **taken}[each.name] for each in selected.outputs]
+    kept = {op for unit in selected.units for op in (unit.op, *unit.constants)}
+    for value, copy in made.items():
+        if value in selected.uses and value.maker not in kept:
+            if value.name not in taken:
+                taken[value.name] = Value(value.name, copy.message, function)
+                function.inputs.append(taken[value.name])
+            copy.replace_uses(taken[value.name])
+    leave_ops(block, {copy for op, copy in zip(scope.block, block, strict=True) if op in kept})

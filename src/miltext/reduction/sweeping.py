@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miltext.extraction.cutting import leave_inputs
+from miltext.extraction.cutting import leave_inputs, leave_ops
 from miltext.ir.needs import Needs
 
 if TYPE_CHECKING:
@@ -36,10 +36,7 @@ def _sweep_block(block: Block, taken: set[Value]) -> bool:
     needed = Needs(block).of(outputs)
     taken.update(needed.outside)
     block.outputs = outputs
-    staying = {*needed.ops}
-    for op in reversed([*block]):
-        if op not in staying:
-            op.remove()
+    leave_ops(block, {*needed.ops})
     for op in reversed([inner for outer in block for inner in outer.walk()]):
         if op.is_constant and not any(value.uses for value in op.outputs):
             op.remove()

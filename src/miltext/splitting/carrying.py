@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from miltext.descriptions.program_descriptions import SINCE
 from miltext.diagnostics import Note, codes
-from miltext.extraction.borders import Border, can_take
+from miltext.extraction.borders import Border, is_takeable
 from miltext.extraction.compile_time import compile_time_values
 from miltext.files.refusals import refusal
 from miltext.schema.features import ELEMENTS
@@ -56,8 +56,7 @@ class Carrying:
     def can_cross(self, value: Value) -> bool:
         """Return whether a value may cross a boundary."""
         return (
-            value.message is not None
-            and can_take(value.message.type)
+            is_takeable(value)
             and value not in self._fixed
             and value not in self._images
             and self._names[value.name] == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.ir.needs import behind
+from miltext.ir.needs import behind, postponed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -99,23 +99,11 @@ def needed(needs: Needs, block: Block) -> list[Op]:
     that their values cross no boundary before it.
     """
     ops = [op for op in needs.of(block.outputs, later_writes=False).ops if not op.is_constant]
-    uses, places = dict(zip(needs.ops, needs.uses, strict=True)), {op: place for place, op in enumerate(ops)}
-    order: dict[Op, None] = {}
-    fixed: set[Value] = set()
+    fixed: set[Op] = set()
     for op in ops:
-        if all(value.is_constant or value in fixed for value in uses[op]):
-            fixed.update(op.outputs)
-            continue
-        before: set[Op] = set()
-        todo = [op]
-        while todo:
-            makers = {value.maker for value in uses[todo.pop()] if value in fixed}
-            new = [each for each in makers if each is not None and each not in order and each not in before]
-            before.update(new)
-            todo += new
-        order.update(dict.fromkeys(sorted(before, key=places.__getitem__)))
-        order[op] = None
-    return [*order, *(op for op in ops if op not in order)]
+        if all(value.is_constant or value.maker in fixed for value in op.used()):
+            fixed.add(op)
+    return postponed(ops, fixed)
 
 
 def constants_of(ops: Iterable[Op], values: Iterable[Value] = ()) -> list[Op]:

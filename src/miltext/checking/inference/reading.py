@@ -6,19 +6,19 @@ read once. Messages are read by their fields, so that messages of `miltext.schem
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.checking.inference.operands import Value as Known
 from miltext.checking.inference.operands import read_value
 from miltext.ir.graph import Graph
-from miltext.ir.parts import Block, Use, Value
+from miltext.ir.parts import Use, Value
 from miltext.schema.types import Type, read_type
 from miltext.syntax.memo import LONGEST, Memo
 
 if TYPE_CHECKING:
     from miltext.ir.functions import Function
-    from miltext.ir.parts import Op, Operand
+    from miltext.ir.parts import Block, Op, Operand
     from miltext.schema import proto
 
 
@@ -92,26 +92,20 @@ class StatedGraph(Graph):
         super().__init__(program)
         self.stated, self.attributes, self.inputs = {}, {}, {}
         for function in self.functions.values():
-            self._read(function)
+            self._read(function, function.inputs)
             for block in function.blocks.values():
-                self._read(block)
+                self._read(block, block.inputs)
+                for op in block.walk():
+                    self._read(op, op.outputs)
+                    self.inputs[op] = reader.inputs(op)
+                    for inner in op.blocks:
+                        self._read(inner, inner.inputs)
 
-    def _read(self, part: Function | Block) -> None:
-        """Read the messages of a function, or of a block and everything inside it."""
-        values, declared, stated = self.reader.values, self.reader.type, self.stated
-        attributes, inputs = self.attributes, self.inputs
-        attributes[part] = values(part.message.attributes)
-        for value in part.inputs:
-            stated[value] = declared(value.message.type)  # type: ignore[union-attr]  # only undefined names lack it
-        op = part.first if isinstance(part, Block) else None
-        while op is not None:
-            attributes[op] = values(op.message.attributes)
-            inputs[op] = self.reader.inputs(op)
-            for value in op.outputs:
-                stated[value] = declared(value.message.type)  # type: ignore[union-attr]
-            for block in op.blocks:
-                self._read(block)
-            op = op.next
+    def _read(self, part: Part, values: Iterable[Value]) -> None:
+        """Read the attributes of a part, and the types of the values that it defines."""
+        self.attributes[part] = self.reader.values(part.message.attributes)
+        for value in values:
+            self.stated[value] = self.reader.type(value.message.type)  # type: ignore[union-attr]  # it is declared
 
     def type(self, value: Value) -> Type:
         """Return the declared type of a value; None for an undefined name."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from miltext.evaluation.carried import Carried, Named
+from miltext.ir.needs import reached
 from miltext.ir.parts import Value
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.types import StateType, TensorType, Type
@@ -68,13 +69,9 @@ def coarseness(runner: Runner) -> dict[Value, int]:
         if value.maker is None or value.maker.type not in SIZES_ONLY:
             for source in walked.sources(value):
                 users.setdefault(source, []).append(value)
-    waiting = [value for value, flags in found.items() if flags]
-    while waiting:
-        value = waiting.pop()
-        for user in users.get(value, ()):
-            if found[user] | found[value] != found[user]:
-                found[user] |= found[value]
-                waiting.append(user)
+    for flag in (ROUNDED, COMPRESSED):
+        for value in reached([each for each in found if found[each] & flag], lambda each: users.get(each, ())):
+            found[value] |= flag
     return found
 
 

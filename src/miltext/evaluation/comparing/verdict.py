@@ -11,6 +11,7 @@ from miltext.checking.findings import named
 from miltext.evaluation.comparing.comparison import ComparedValue, FirstOddity, Origin
 from miltext.evaluation.comparing.partners import VALUE, Sameness, between
 from miltext.evaluation.comparing.precisions import but_rounded
+from miltext.ir.needs import reached
 from miltext.ir.parts import Op, Value
 from miltext.pairing.keyed import label
 from miltext.syntax.names import name_text
@@ -179,14 +180,7 @@ class Verdict:
 
     def _reaching(self) -> set[int]:
         """Return the pairs that lead to a fallen output through fallen pairs."""
-        reached: set[int] = set()
-        waiting = [index for index in self.fallen if self._is_output(index)]
-        while waiting:
-            index = waiting.pop()
-            if index not in reached:
-                reached.add(index)
-                waiting += self._fell_before(index)
-        return reached
+        return {*reached(filter(self._is_output, self.fallen), self._fell_before)}
 
     def _origin(self, index: int, sighting: Sighting, reaches_output: bool) -> Origin:
         before, now, _ = self._pairs[index]
