@@ -49,6 +49,17 @@ class PhraseList(NamedTuple):
         return Replacement(self.span, taken, brackets, self.between)
 
 
+def contents(listed: PhraseList, key: str) -> object:
+    """Return the contents of a list; the order of arguments and attributes does not count."""
+    said = {name: part.normal for name, part in listed.items.items()}
+    return said if is_unordered(key) else [*said.items()]
+
+
+def is_unordered(key: str) -> bool:
+    """Return whether the order of a list does not count."""
+    return key.startswith(("arguments", "attributes"))
+
+
 class AmbiguousKeys(Exception):
     """A phrase cannot be split: two of its parts have the same key."""
 
@@ -105,11 +116,8 @@ class ItemForm:
     def normal(self) -> object:
         """The tokens of the item, without layout, and without the order of keyed items."""
         try:
-            items = {key: {at: part.normal for at, part in each.items.items()} for key, each in self.lists.items()}
-            ordered = [
-                [*self.lists[key].items] for key in self.lists if not key.startswith(("arguments", "attributes"))
-            ]
-            return {key: part.normal for key, part in self.words.items()}, items, ordered, self.comments
+            items = {key: contents(listed, key) for key, listed in self.lists.items()}
+            return {key: part.normal for key, part in self.words.items()}, items, self.comments
         except (SyntaxFailure, AmbiguousKeys):
             return self.core
 
