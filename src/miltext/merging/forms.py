@@ -189,7 +189,10 @@ class ItemForm:
     # ---- tokens
 
     def _part(self, phrase: Node) -> PhraseTokens:
-        return PhraseTokens(phrase.span, self._normal(phrase))
+        """Return a phrase with its tokens, without parentheses around one binding; rank 0 in its short spelling."""
+        is_one = phrase.name == "argument" and len(phrase.children) == 5
+        parts = [child for child in phrase.children if child.token not in ("(", ")")] if is_one else [phrase]
+        return PhraseTokens(phrase.span, tuple(self._tokens(parts)))
 
     @cached_property
     def _names(self) -> dict[int, str]:
@@ -204,12 +207,6 @@ class ItemForm:
         """Return the final name in a phrase of a list, or the place of a phrase without a name."""
         token = phrase if phrase.token is not None else phrases.name_token(phrase)
         return self._name(token) if token else str(place)
-
-    def _normal(self, phrase: Node) -> Normal:
-        """Return the tokens of a phrase, without parentheses around one binding; rank 0 in its short spelling."""
-        if phrase.name == "argument" and len(phrase.children) == 5:
-            return tuple(self._tokens(child for child in phrase.children if child.token not in ("(", ")")))
-        return tuple(self._tokens([phrase]))
 
     def _tokens(self, parts: Iterable[Node]) -> Iterator[str]:
         """Yield the tokens of phrases, with opsets in the form of a Program: `$"ios18"` is not `ios18`."""

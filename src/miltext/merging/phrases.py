@@ -146,8 +146,10 @@ class _PhraseMerge:
             self._rewrite(key, before, mine, other)
             return
         for name, part in mine.items.items():
-            if not (self._base.kind == "program" and name == BUILD_INFO and _is_stamped(before, mine, other)):
-                self._phrase(before.items.get(name), part, other.items[name])
+            versions = before.items.get(name), part, other.items[name]
+            is_stamp = self._base.kind == "program" and name == BUILD_INFO  # the tools and the date
+            if not is_stamp or _chosen(*versions):  # else both changed it, and ours is kept
+                self._phrase(*versions)
 
     def _rewrite(self, key: str, before: PhraseList, mine: PhraseList, other: PhraseList) -> None:
         """Write a whole list, unless the giver did not change it."""
@@ -174,11 +176,6 @@ class _PhraseMerge:
         if side is None:
             self.broken.append(place)
         return mine and Taken(self._side, mine.span)
-
-
-def _is_stamped(before: PhraseList, mine: PhraseList, other: PhraseList) -> bool:
-    """Return whether both sides changed the tools and the date of a program; ours is then kept."""
-    return _chosen(*(each.items.get(BUILD_INFO) for each in (before, mine, other))) is None
 
 
 def _chosen(*parts: PhraseTokens | None) -> int | None:
