@@ -7,13 +7,12 @@ no error and no finding.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from miltext.diagnostics import SAFE, Diagnostic, MiltextError
+from miltext.diagnostics import SAFE, Diagnostic, MiltextError, line_and_column
 from miltext.diagnostics.selection import keeps_from_reading
 from miltext.syntax.editing import Edit, EditedText, edited
 from miltext.syntax.removal import with_blanks
@@ -84,10 +83,10 @@ def _smaller(text: str, fixes: list[Diagnostic], failed: set[Diagnostic]) -> lis
     """
     if len(fixes) == 1:
         return []
-    line_of = _Lines(text).of
-    in_line = Counter(map(line_of, fixes))
+    lines = _lines(text, fixes)
+    in_line = Counter(lines)
     good = [fix for fix in fixes if fix not in failed]
-    doubtful = [fix for fix in fixes if fix in failed and in_line[line_of(fix)] > 1]
+    doubtful = [fix for fix, line in zip(fixes, lines, strict=True) if fix in failed and in_line[line] > 1]
     parts = [doubtful, good]
     if len(fixes) in (len(good), len(doubtful)):
         parts = [fixes[len(fixes) // 2 :], fixes[: len(fixes) // 2]]
@@ -126,8 +125,8 @@ def _tried(
     else:
         is_good = new <= old
         was, is_now = _by_line(before), _by_line(after)
-        line_of, new_lines = _Lines(before.text).of, _Lines(text)
-        failed |= {fix for fix, at in zip(fixes, starts, strict=True) if is_now[new_lines.at(at)] > was[line_of(fix)]}
+        lines = zip(_lines(before.text, fixes), [line_and_column(text, at)[0] for at in starts], strict=True)
+        failed |= {fix for fix, (line, new_line) in zip(fixes, lines, strict=True) if is_now[new_line] > was[line]}
     return (after if is_good and not failed else None), failed
 
 
@@ -152,14 +151,14 @@ class _Badness(NamedTuple):
 
 
 def _badness(mended: Mended) -> _Badness:
-    found, line_of = mended.diagnostics, _Lines(mended.text).of
-    unread = {line_of(each) for each in found if keeps_from_reading(each)}
+    found = mended.diagnostics
+    unread = {*_lines(mended.text, filter(keeps_from_reading, found))}
     return _Badness(len(unread), sum(each.severity == "error" for each in found), len(found))
 
 
 def _by_line(mended: Mended) -> Counter[int]:
     """Return the number of errors in each line."""
-    return Counter(map(_Lines(mended.text).of, (each for each in mended.diagnostics if each.severity == "error")))
+    return Counter(_lines(mended.text, (each for each in mended.diagnostics if each.severity == "error")))
 
 
 def _is_better(new: Mended, old: Mended) -> bool:
@@ -167,19 +166,9 @@ def _is_better(new: Mended, old: Mended) -> bool:
     return _badness(new) < _badness(old) and _badness(new).errors <= _badness(old).errors
 
 
-class _Lines:
-    """The lines of a text by their numbers."""
-
-    def __init__(self, text: str) -> None:
-        self.ends = [end.start() for end in re.finditer("\n", text)]
-
-    def at(self, place: int) -> int:
-        """Return the line of a place."""
-        return bisect_left(self.ends, place)
-
-    def of(self, found: Diagnostic) -> int:
-        """Return the line in which a finding begins; -1 for a finding without a place."""
-        return -1 if found.span is None else self.at(found.span.start)
+def _lines(text: str, found: Iterable[Diagnostic]) -> list[int]:
+    """Return the line in which each finding begins; -1 for a finding without a place."""
+    return [-1 if each.span is None else line_and_column(text, each.span.start)[0] for each in found]
 
 
 # ---- how it is applied

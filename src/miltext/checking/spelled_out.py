@@ -19,7 +19,7 @@ from miltext.parsing.spans import bodies_of, operations_of
 from miltext.schema.operations import signature
 from miltext.schema.walk import is_compressed
 from miltext.syntax import phrases
-from miltext.syntax.editing import edited
+from miltext.syntax.editing import appended, edited
 from miltext.syntax.lexer import dialect_of
 from miltext.syntax.literals import quote
 from miltext.syntax.names import FreshNames, name_text
@@ -144,9 +144,9 @@ class _SpellingOut:
             first = _first_of(operation, constants) if given else operation
             given = [self.constant(each, owner, first.start, is_named) for each in given]
         self.edits += [(*each.span, each.value) for each in given if each.span]
-        written = ", ".join(f"{name_text(each.parameter)} = {each.value}" for each in given if not each.span)
+        written = [f"{name_text(each.parameter)} = {each.value}" for each in given if not each.span]
         if written:
-            self.insert(parts.arguments, parts.argument.format(written))
+            self.edits.append(appended(parts.arguments, written, is_first=parts.takes_nothing))
 
     def literals(self, operation: Node, known: Signature | None) -> Iterator[_Given]:
         """Yield the values among the arguments of an operation, in the order of the text."""
@@ -241,7 +241,7 @@ def owner_of(op_type: str, outputs: Sequence[str], name: str | None) -> str:
 class _Parts(NamedTuple):
     """The parts of an operation in the text.
 
-    Further attributes and arguments are inserted at the places `attributes` and `arguments`, by these templates.
+    Further attributes are inserted at the place `attributes`, by a template, and further arguments at `arguments`.
     """
 
     type: str
@@ -250,7 +250,7 @@ class _Parts(NamedTuple):
     attributes: int
     attribute: str
     arguments: int
-    argument: str
+    takes_nothing: bool
 
 
 def _parts(operation: Node) -> _Parts:
@@ -264,7 +264,7 @@ def _parts(operation: Node) -> _Parts:
         attributes.start + 1 if attributes else arguments.end,
         "[{}]" if attributes is None else "{}, " if phrases.items(attributes) else "{}",
         arguments.end - 1,
-        ", {}" if phrases.items(arguments) else "{}",
+        not phrases.items(arguments),
     )
 
 
@@ -274,7 +274,6 @@ def _parts_of_token(text: str, start: int) -> _Parts:
     assert head is not None  # so it was read
     end = head.end()
     opening = text.find("[", end)
-    has_arguments = next(argument_parts().finditer(text, *head.span(4)), None) is not None
     return _Parts(
         head[3],
         [head[2]],
@@ -282,5 +281,5 @@ def _parts_of_token(text: str, start: int) -> _Parts:
         start + (end if opening < 0 else opening + 1),
         "[{}]" if opening < 0 else "{}, ",
         start + end - 1,
-        ", {}" if has_arguments else "{}",
+        next(argument_parts().finditer(text, *head.span(4)), None) is None,
     )

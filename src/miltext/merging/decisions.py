@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from miltext.merging.plans import OURS, THEIRS
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from miltext.merging.messages import Clash
-
-OURS, THEIRS = 1, 2
 
 
 class UndecidedSide(Exception):

@@ -49,6 +49,17 @@ class PhraseList(NamedTuple):
         return Replacement(self.span, taken, brackets, self.between)
 
 
+def contents(listed: PhraseList, key: str) -> object:
+    """Return the contents of a list; the order of arguments and attributes does not count."""
+    said = {name: part.normal for name, part in listed.items.items()}
+    return said if is_unordered(key) else [*said.items()]
+
+
+def is_unordered(key: str) -> bool:
+    """Return whether the order of a list does not count."""
+    return key.startswith(("arguments", "attributes"))
+
+
 class AmbiguousKeys(Exception):
     """A phrase cannot be split: two of its parts have the same key."""
 
@@ -105,11 +116,8 @@ class ItemForm:
     def normal(self) -> object:
         """The tokens of the item, without layout, and without the order of keyed items."""
         try:
-            items = {key: {at: part.normal for at, part in each.items.items()} for key, each in self.lists.items()}
-            ordered = [
-                [*self.lists[key].items] for key in self.lists if not key.startswith(("arguments", "attributes"))
-            ]
-            return {key: part.normal for key, part in self.words.items()}, items, ordered, self.comments
+            items = {key: contents(listed, key) for key, listed in self.lists.items()}
+            return {key: part.normal for key, part in self.words.items()}, items, self.comments
         except (SyntaxFailure, AmbiguousKeys):
             return self.core
 
@@ -181,7 +189,10 @@ class ItemForm:
     # ---- tokens
 
     def _part(self, phrase: Node) -> PhraseTokens:
-        return PhraseTokens(phrase.span, self._normal(phrase))
+        """Return a phrase with its tokens, without parentheses around one binding; rank 0 in its short spelling."""
+        is_one = phrase.name == "argument" and len(phrase.children) == 5
+        parts = [child for child in phrase.children if child.token not in ("(", ")")] if is_one else [phrase]
+        return PhraseTokens(phrase.span, tuple(self._tokens(parts)))
 
     @cached_property
     def _names(self) -> dict[int, str]:
@@ -196,12 +207,6 @@ class ItemForm:
         """Return the final name in a phrase of a list, or the place of a phrase without a name."""
         token = phrase if phrase.token is not None else phrases.name_token(phrase)
         return self._name(token) if token else str(place)
-
-    def _normal(self, phrase: Node) -> Normal:
-        """Return the tokens of a phrase, without parentheses around one binding; rank 0 in its short spelling."""
-        if phrase.name == "argument" and len(phrase.children) == 5:
-            return tuple(self._tokens(child for child in phrase.children if child.token not in ("(", ")")))
-        return tuple(self._tokens([phrase]))
 
     def _tokens(self, parts: Iterable[Node]) -> Iterator[str]:
         """Yield the tokens of phrases, with opsets in the form of a Program: `$"ios18"` is not `ios18`."""

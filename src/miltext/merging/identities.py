@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from miltext.merging.forms import words_of
+from miltext.merging.plans import THEIRS, chosen
 from miltext.merging.sides import Hole, Item, Key, Side, function_name
 from miltext.pairing.contents import Keys, ProgramContents
 from miltext.pairing.keyed import KeyedGraph
@@ -257,9 +258,10 @@ class Names:
     def _settled(self, key: Key, before: str | None, mine: str | None, other: str | None) -> str:
         if mine is None or other is None:
             return mine or other or before or ""
-        if mine != other and before not in (mine, other):
+        side = chosen((before, mine, other))
+        if side is None:
             self.disputed.add(key)
-        return other if mine == before else mine
+        return other if side == THEIRS else mine
 
     def _find_clashes(self, before: Mapping[Key, str], ours: Side, theirs: Side) -> None:
         """Find names that several values of a function would share in the result, but on neither side."""

@@ -10,6 +10,7 @@ from miltext.checking.contract.whole import contradictions_in
 from miltext.checking.findings import described_fact
 from miltext.checking.verifier import found_in
 from miltext.diagnostics import Diagnostic, error
+from miltext.merging.plans import chosen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -51,7 +52,7 @@ def _of_neither(found: Iterable[T], sides: Iterable[Iterable[T]], key: Callable[
 def moved_weights(base: str, ours: str, theirs: str) -> str | None:
     """Return the message for a merged text whose sides place weights differently in a file; None if they do not."""
     places = [{*_WEIGHT.findall(text)} for text in (base, ours, theirs)]
-    if places[1] in (places[0], places[2]) or places[2] == places[0]:
+    if chosen(places) is not None:
         return None
     return (
         "both sides changed the places of weights, which are not merged with a text: check that each weight is at its "

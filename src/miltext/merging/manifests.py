@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from miltext.merging.plans import chosen
+
 if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Record
 
@@ -47,8 +49,8 @@ def merged_records(base: Record, ours: Record, theirs: Record) -> Record | None:
     """Return objects merged key by key; None for a conflict."""
     merged: Record = {}
     for key in [*ours, *(key for key in theirs if key not in ours)]:
-        before, mine, other = ([each[key]] if key in each else [] for each in (base, ours, theirs))
-        found = mine if other in (mine, before) else other if mine == before else None
+        before, mine, other = said = [[each[key]] if key in each else [] for each in (base, ours, theirs)]
+        found = said[side] if (side := chosen(said)) else None
         if found is None and all(isinstance(each, dict) for each in (*mine, *other)) and mine and other:
             held = merged_records(before[0] if before and isinstance(before[0], dict) else {}, mine[0], other[0])
             found = None if held is None else [held]

@@ -174,8 +174,7 @@ class Merge:
 
     def _is_changed_by_both(self, triple: Triple) -> bool:
         """Return whether both sides changed an item in different ways, apart from layout."""
-        before, mine, other = (words_of(self._text(*each)) for each in zip(self._sides, triple, strict=True))
-        return mine != other and before not in (mine, other)
+        return chosen([words_of(self._text(*each)) for each in zip(self._sides, triple, strict=True)]) is None
 
     def _uses_what_is_twice(self, triple: Triple) -> bool:
         """Return whether a merged statement would use a value with two definitions."""
@@ -264,21 +263,18 @@ class Merge:
         """Yield the decisions about an item that both sides have."""
         item = triple.ours
         assert item is not None
-        base, ours, theirs = texts = [self._text(*each) for each in zip(self._sides, triple, strict=True)]
+        texts = [self._text(*each) for each in zip(self._sides, triple, strict=True)]
         if self._in_conflict and self._has_conflict(triple):
             if item.key in self._in_conflict and len(item.holes) != 1:
                 yield self._take(None, triple)
                 return
-        elif ours == theirs or (triple.base and theirs == base):
-            yield self._take(OURS, triple)
-            return
-        elif triple.base and ours == base:
-            yield self._take(THEIRS, triple)
+        elif side := chosen(texts):
+            yield self._take(side, triple)
             return
         if self._is_alike(triple):
             yield from self._by_segment(triple)
             return
-        yield self._take(chosen(texts, [words_of(text) for text in texts]), triple)
+        yield self._take(chosen([words_of(text) for text in texts], texts), triple)
 
     def _has_conflict(self, triple: Triple) -> bool:
         """Return whether an item, or one inside it, is in conflict because of other items."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from miltext.descriptions.parts import MODEL, Part, PartList, Whole, part_of
 from miltext.merging.conflicts import Conflict
 from miltext.merging.ordering import merged_order, replaced_twice
+from miltext.merging.plans import chosen
 from miltext.schema.proto.kinds import MODEL_KINDS
 from miltext.schema.stamps import STAMP
 
@@ -56,10 +57,8 @@ class _MessageMerge:
         """
         base, ours, theirs = three
         said = [None if each is None else each.wire for each in three]
-        if said[2] in (said[1], said[0]):
-            return said[1] or b""
-        if said[0] == said[1]:
-            return said[2] or b""
+        if side := chosen(said):
+            return said[side] or b""
         if any(isinstance(each, PartList) for each in three):
             return self._listed(three, place)
         if type(ours) is type(theirs) is Whole and (base is not None or is_new):
@@ -76,8 +75,7 @@ class _MessageMerge:
         assert isinstance(theirs, Whole)
         settled = set[str]()
         for name, members in _choices(ours):
-            before, mine, other = (members.intersection(each.parts) for each in (base, ours, theirs))
-            if mine != other and before not in (mine, other):
+            if chosen([members.intersection(each.parts) for each in (base, ours, theirs)]) is None:
                 self._clash((base, ours, theirs), ours.way(place, name))
                 settled |= members
 

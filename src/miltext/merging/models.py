@@ -28,10 +28,11 @@ from miltext.merging.contents import (
     weight_files,
     written_anew,
 )
-from miltext.merging.decisions import THEIRS, UndecidedSide, programs_in, side_taken
+from miltext.merging.decisions import UndecidedSide, programs_in, side_taken
 from miltext.merging.judging import new_contradictions, new_errors
 from miltext.merging.merging import Merged, merge_texts
 from miltext.merging.messages import Clash, merge_messages
+from miltext.merging.plans import OURS, THEIRS, chosen
 from miltext.merging.stages import Stages, StageTriple
 from miltext.parsing.parser import parse
 from miltext.pipelines.faults import faults, faults_in
@@ -260,9 +261,10 @@ class _ModelMerge:
         """Return the version that one side changed, of models of different kinds."""
         wholes = [Spec() if each is None else self._whole(each) for each in triple]
         wires = [wire_of(each) for each in wholes]
-        if wires[2] not in wires[:2] and wires[0] != wires[1]:
+        side = chosen(wires)
+        if side is None:
             self._clashes.append(clash)
-        return wholes[2] if wires[0] == wires[1] else wholes[1]
+        return wholes[side or OURS]
 
     def _program(self, base: Model | None, ours: Model, theirs: Model, place: str, markers: Markers) -> Program:
         """Return the merged program of a model, or ours if there are conflicts."""
@@ -275,10 +277,8 @@ class _ModelMerge:
         given = self._given.get(ours, self._given.get(theirs))
         if given is not None:
             heading, merged, program = "", Merged(given, 0), parse(given)
-        elif wires[2] in wires[:2]:
-            merged, program = Merged(texts[1], 0), mine
-        elif wires[0] == wires[1]:
-            merged, program = Merged(texts[2], 0), other
+        elif side := chosen(wires):
+            merged, program = Merged(texts[side], 0), mine if side == OURS else other
         else:
             merged = merge_texts(texts[0], texts[1], texts[2], markers)
             program = mine if merged.conflicts else parse(merged.text)
@@ -324,9 +324,10 @@ class _ModelMerge:
         before, mine, other = (None if each is None else each.pipeline_name for each in triple)
         if mine is None or other is None:
             return mine or other or ""
-        if mine != other and before not in (mine, other):
+        side = chosen((before, mine, other))
+        if side is None:
             self._clashes.append(Clash(f"{place}name", [before, mine, other]))
-        return other if before == mine else mine
+        return other if side == THEIRS else mine
 
     # ---- weights
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from miltext.merging.forms import AmbiguousKeys, ItemForm, PhraseList, PhraseTokens, words_of
+from miltext.merging.forms import AmbiguousKeys, ItemForm, PhraseList, PhraseTokens, contents, is_unordered, words_of
 from miltext.merging.ordering import merged_order, replaced_twice
 from miltext.merging.plans import OURS, THEIRS, MergeDecision, Replacement, Taken, chosen
 from miltext.schema.stamps import BUILD_INFO
@@ -32,7 +32,7 @@ def merge_forms(base: ItemForm | None, ours: ItemForm, theirs: ItemForm) -> list
 def _with_comments(segment: Segment, forms: Forms, place: int) -> Segment:
     """Return a segment with the decision about the comments before the item, or after it."""
     texts = [form.text(form.around[place]) if form else None for form in forms]
-    (own, replaced), side = segment, chosen(texts, [_comments_alone(text) for text in texts])
+    (own, replaced), side = segment, chosen([_comments_alone(text) for text in texts], texts)
     canvas, giver = forms[own or OURS], forms[side or OURS]
     if own is None or side is None or texts[own] == texts[side] or not canvas or not giver:
         return None if side is None else own, replaced
@@ -46,18 +46,16 @@ def _comments_alone(text: str | None) -> object:
 def _merge_cores(base: ItemForm | None, ours: ItemForm, theirs: ItemForm) -> list[Segment]:
     """Return the decisions about the segments without the comments around the item."""
     count = len(ours.segments)
-    if ours.core == theirs.core or (base is not None and theirs.core == base.core):
-        return _whole(OURS, count)
+    if side := chosen([form and form.core for form in (base, ours, theirs)]):
+        return _whole(side, count)
     if base is None:
         return _whole(OURS, count) if ours.normal == theirs.normal else _each_alone(ours, theirs)
-    if ours.core == base.core:
-        return _whole(THEIRS, count)
     if theirs.normal in (ours.normal, base.normal):
         return _whole(OURS, count)
     try:
         return _by_phrase(base, ours, theirs)
     except (SyntaxFailure, AmbiguousKeys):
-        return _whole(chosen((base, ours, theirs), (base.normal, ours.normal, theirs.normal)), count)
+        return _whole(chosen((base.normal, ours.normal, theirs.normal)), count)
 
 
 def _whole(side: int | None, count: int) -> list[Segment]:
@@ -134,12 +132,11 @@ class _PhraseMerge:
 
     def _phrase(self, before: PhraseTokens | None, mine: PhraseTokens, other: PhraseTokens) -> None:
         """Write a phrase that only the giver changed."""
-        if other.normal == mine.normal or (before is not None and other.normal == before.normal):
-            return
-        is_losing = self._canvas.comments_in(mine.span) != self._giver.comments_in(other.span)
-        if before is None or mine.normal != before.normal or is_losing:
+        side = _chosen(before, mine, other)
+        is_losing = side != OURS and self._canvas.comments_in(mine.span) != self._giver.comments_in(other.span)
+        if side is None or is_losing:
             self.broken.append(mine.span.start)
-        else:
+        elif side == THEIRS:
             self.made.append(Replacement(mine.span, (Taken(self._other, other.span),)))
 
     def _list(self, key: str) -> None:
@@ -149,19 +146,21 @@ class _PhraseMerge:
             self._rewrite(key, before, mine, other)
             return
         for name, part in mine.items.items():
-            if not (self._base.kind == "program" and name == BUILD_INFO and _is_stamped(before, mine, other)):
-                self._phrase(before.items.get(name), part, other.items[name])
+            versions = before.items.get(name), part, other.items[name]
+            is_stamp = self._base.kind == "program" and name == BUILD_INFO  # the tools and the date
+            if not is_stamp or _chosen(*versions):  # else both changed it, and ours is kept
+                self._phrase(*versions)
 
     def _rewrite(self, key: str, before: PhraseList, mine: PhraseList, other: PhraseList) -> None:
         """Write a whole list, unless the giver did not change it."""
-        if _contents(other, key) == _contents(before, key):
+        if contents(other, key) == contents(before, key):
             return
         place = mine.span.start
         if self._canvas.comments_in(mine.span):
             self.broken.append(place)
             return
         versions = before.items, mine.items, other.items
-        if not _is_unordered(key) and replaced_twice(*versions):
+        if not is_unordered(key) and replaced_twice(*versions):
             self.broken.append(place)
         order = merged_order(*map(list, versions))
         found = [self._kept(place, *(each.items.get(name) for each in (before, mine, other))) for name in order]
@@ -171,32 +170,21 @@ class _PhraseMerge:
         self, place: int, before: PhraseTokens | None, mine: PhraseTokens | None, other: PhraseTokens | None
     ) -> Taken | None:
         """Return an item of a merged list; None if one side removed it and the other did not change it."""
-        said = [part and part.normal for part in (before, mine, other)]
-        if said[0] == said[1] != said[2]:
+        side = _chosen(before, mine, other)
+        if side == THEIRS:
             return other and Taken(self._other, other.span)
-        if said[1] != said[2] and said[0] != said[2]:
+        if side is None:
             self.broken.append(place)
         return mine and Taken(self._side, mine.span)
 
 
-def _is_stamped(before: PhraseList, mine: PhraseList, other: PhraseList) -> bool:
-    """Return whether both sides changed the tools and the date of a program; ours is then kept."""
-    said = [each.items[BUILD_INFO].normal if BUILD_INFO in each.items else None for each in (before, mine, other)]
-    return said[0] not in said[1:]
-
-
-def _contents(listed: PhraseList, key: str) -> object:
-    """Return the contents of a list; the order of arguments and attributes does not count."""
-    said = {name: part.normal for name, part in listed.items.items()}
-    return said if _is_unordered(key) else [*said.items()]
+def _chosen(*parts: PhraseTokens | None) -> int | None:
+    """Return the side with a change of a phrase, as if the canvas was ours, and the giver theirs."""
+    return chosen([part and part.normal for part in parts])
 
 
 def _taken(listed: PhraseList, key: str) -> object:
     """Return the contents of a list that belong to an operation's operands."""
     if key == "attributes":
         return listed.items["val"].normal if "val" in listed.items else None
-    return None if key == "results" else _contents(listed, key)
-
-
-def _is_unordered(key: str) -> bool:
-    return key.startswith(("arguments", "attributes"))
+    return None if key == "results" else contents(listed, key)

@@ -70,15 +70,15 @@ def _side(sides: Sides, number: int) -> Side:
     return side
 
 
-def chosen(versions: Sequence[object], said: Sequence[object]) -> int | None:
-    """Return the side with a change of contents, or else of layout; None if the two sides changed the contents
-    differently.
+def chosen(said: Sequence[object], versions: Sequence[object] = ()) -> int | None:
+    """Return the side with a change of contents, ours if both are equal; None if both changed the contents differently.
 
-    `said` contains the three contents, without layout.
+    `said` contains the three contents, and `versions` their layouts: of equal contents, that of theirs is taken if only
+    theirs changed it.
     """
     before, mine, other = said
     if mine == other:
-        return THEIRS if versions[OURS] == versions[0] else OURS
+        return THEIRS if versions and versions[OURS] == versions[0] else OURS
     if before == mine:
         return THEIRS
     return OURS if before == other else None

@@ -92,7 +92,6 @@ class Side:
         self._owned = OwnedComments(text, tree.comments)
         self._scopes = Scopes(tree.root)
         self.values = [value for _, value in self._scopes.found]
-        self._defined = {value.name.start: value for value in self.values if value is not None}
         self.keys: dict[Meaning, Key] = {}
         self.names: Mapping[Key, str] = {}
         self.program = self._program(tree.root)
@@ -125,12 +124,12 @@ class Side:
         items = list[Item]()
         for node, holes in nodes:
             begin, end = end, self._beside(node.end)
-            results = [self._defined[made.start] for made in phrases.made(node)]
+            results = [value for made in phrases.made(node) for value in self.values_in(made.start, made.end)]
             items.append(Item(node, begin, end, results, holes))
         return Hole(start, end, items)
 
     def _inputs(self, head: Node) -> list[Meaning]:
-        return [self._defined[token.start] for each in phrases.inputs(head) if (token := phrases.name_token(each))]
+        return [value for each in phrases.inputs(head) for value in self.values_in(each.start, each.end)]
 
     def _beside(self, offset: int) -> int:
         """Return the end of the text that belongs to the phrase that ends at an offset: its comments, and blanks."""

@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from miltext.merging.filters import NotHere, ask, write_as_checked_out
+from miltext.merging.plans import OURS, chosen
 
 Tree = dict[str, str]
 """The objects of the files in a folder, by path."""
@@ -45,13 +46,11 @@ class Trees(NamedTuple):
         """Return the version of a file that git takes itself or leaves in conflict; None if git calls the driver of a
         name.
         """
-        base, ours, theirs = (tree.get(file) for tree in self.versions)
-        if base == ours != theirs:
-            return 2
-        if theirs in (ours, base) or None in (ours, theirs):
-            return 1
+        blobs = [tree.get(file) for tree in self.versions]
+        if (side := chosen(blobs)) or None in blobs[1:]:
+            return side or OURS
         requested = ask("check-attr", "-z", "merge", "--", str(PurePosixPath(self.path, file))).split("\0")
-        return None if driver in requested[2:3] else 1
+        return None if driver in requested[2:3] else OURS
 
     def write(self, folder: Path, files: Iterable[str]) -> list[Path]:
         """Write the given files of each version, if they exist, into one folder per version, as git checks them out.

@@ -9,7 +9,6 @@ reported at their places in the short one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 
 from miltext.diagnostics import Diagnostic, ParseError, Span, codes, error
 from miltext.parsing.lowering.blobs import blob_offset, blob_path
@@ -17,7 +16,7 @@ from miltext.parsing.lowering.errors import TOO_NESTED
 from miltext.parsing.misread_types import is_misread, literal_given
 from miltext.schema.operations import Signature, signature
 from miltext.syntax import phrases
-from miltext.syntax.editing import EditedText, TextPiece
+from miltext.syntax.editing import EditedText, TextPiece, replaced
 from miltext.syntax.literals import shown
 from miltext.syntax.names import FreshNames, name_of, name_text
 from miltext.syntax.phrases import SHORT, WEIGHTS, is_positional, name_in
@@ -58,7 +57,15 @@ def elaborate(text: str, root: Node) -> EditedText | None:
 
 
 def _is_short(phrase: Node) -> bool:
-    return any(found.name in SHORT or _weight_in(found) for found in _walk(phrase))
+    """Return whether a phrase has short parts. Plain operations, which never have, are not read."""
+    todo = [phrase]
+    while todo:
+        found = todo.pop()
+        if found.name in SHORT or _weight_in(found):
+            return True
+        if not isinstance(found, Statement):
+            todo += found.children
+    return False
 
 
 def _weight_in(binding: Node) -> Node | None:
@@ -67,16 +74,6 @@ def _weight_in(binding: Node) -> Node | None:
         return phrases.held(binding)
     weight = phrases.contents(phrases.held(binding)) if binding.name == "value_binding" else None
     return weight if weight and weight.name in WEIGHTS else None
-
-
-def _walk(root: Node) -> Iterator[Node]:
-    """Yield a phrase and the phrases inside it, except for the phrases of plain operations, which are never short."""
-    todo = [root]
-    while todo:
-        found = todo.pop()
-        yield found
-        if not isinstance(found, Statement):
-            todo += found.children
 
 
 class _Elaboration:
@@ -95,27 +92,14 @@ class _Elaboration:
         self.reached = self.depth = 0
 
     def run(self) -> EditedText:
-        start, end = self.root.span
-        pieces = chain([self.copied(0, start)], self.phrase(self.root), [self.copied(end, len(self.text))])
-        made = EditedText(self.text, pieces)
+        whole = [(self.root.span, self.phrase(self.root))]
+        made = EditedText(self.text, replaced(self.text, Span(0, len(self.text)), whole))
         made.diagnostics += self.diagnostics
         return made
 
-    def copied(self, start: int, end: int) -> TextPiece:
-        return TextPiece(self.text[start:end], Span(start, end), is_copy=True)
-
     def rewritten(self, phrase: Node, parts: Iterable[tuple[Node, Iterable[TextPiece]]]) -> list[TextPiece]:
         """Return a phrase with some of its parts replaced by other pieces, in the order of the text."""
-        return [*self.streamed(phrase, parts)]
-
-    def streamed(self, phrase: Node, parts: Iterable[tuple[Node, Iterable[TextPiece]]]) -> Iterator[TextPiece]:
-        """Yield the pieces of `rewritten` one by one, because the list for a whole program takes much memory."""
-        at = phrase.start
-        for part, instead in parts:
-            yield self.copied(at, part.start)
-            yield from instead
-            at = part.end
-        yield self.copied(at, phrase.end)
+        return [*replaced(self.text, phrase.span, ((part.span, instead) for part, instead in parts))]
 
     # ---- phrases
 
@@ -138,7 +122,8 @@ class _Elaboration:
             return self.record(phrase)
         if phrase.name == "draft_attribute":
             return self.attribute(phrase)
-        return self.streamed(phrase, ((child, self.phrase(child)) for child in phrase.children if _is_short(child)))
+        short = ((child.span, self.phrase(child)) for child in phrase.children if _is_short(child))
+        return replaced(self.text, phrase.span, short)  # one by one: the list for a whole program takes much memory
 
     def statement(self, operation: Node) -> list[TextPiece]:
         """Return an operation after the operations nested in it, innermost first; without recursion, as there may be
@@ -169,8 +154,9 @@ class _Elaboration:
         """Return a statement without its operation: its outputs stay defined."""
         name = phrases.name_token(operation) or operation
         end = operation.children[-1].start
-        nothing = TextPiece("const()", Span(name.start, end), is_copy=False, is_wrong=True, is_draft=False)
-        return [self.copied(operation.start, name.start), nothing, self.copied(end, operation.end)]
+        span = Span(name.start, end)
+        nothing = TextPiece("const()", span, is_copy=False, is_wrong=True, is_draft=False)
+        return [*replaced(self.text, operation.span, [(span, [nothing])])]
 
     def operation(self, operation: Node) -> list[TextPiece]:
         """Return an operation or a call in which each argument has a name, and names replace inner calls."""
@@ -354,8 +340,8 @@ def _mistake(given: list[Node], known: Signature | None) -> tuple[Node, str] | N
 
 def names_inside(root: Node) -> Iterator[str]:
     """Yield every name in a phrase; in plain operations, the names of values."""
-    for phrase in _walk(root):
-        if isinstance(phrase, Statement):
-            yield from (name for _, _, name in phrase.names())
-        elif phrase.name == "NAME":
-            yield name_of(phrase.token or "")
+    for token in tokens(root):
+        if isinstance(token, Statement):
+            yield from (name for _, _, name in token.names())
+        elif token.name == "NAME":
+            yield name_of(token.token or "")

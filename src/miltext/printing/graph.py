@@ -28,10 +28,10 @@ a Content-Security-Policy need not allow styles in attributes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from miltext.ir.liveness import crossing
 from miltext.printing.graph_scopes import GraphNode, folded, scopes
 from miltext.schema.operations import signature
 from miltext.schema.walk import is_compressed
@@ -137,17 +137,10 @@ class _Nodes:
         """Return, for each place between operations, the number of values made before it and used after it, without
         constants.
         """
-        last = {value: len(operations) for inner in part.inside if inner.kind == "output" for value in inner.takes}
-        for place in reversed(range(len(operations))):
-            for inner in _parts(operations[place]):
-                for value in inner.takes:
-                    last.setdefault(value, place)
-        steps = [0] * (len(operations) + 2)
-        for place, operation in enumerate(operations):
-            for value in operation.makes:
-                steps[place + 1] += 1
-                steps[last.get(value, place) + 1] -= 1
-        return [*accumulate(steps)]
+        last = {value: place for place, op in enumerate(operations) for inner in _parts(op) for value in inner.takes}
+        last |= {value: len(operations) for inner in part.inside if inner.kind == "output" for value in inner.takes}
+        made = ((place, last.get(value, place), 1) for place, op in enumerate(operations) for value in op.makes)
+        return crossing(made, len(operations))
 
 
 def _parts(part: TextPart) -> Iterator[TextPart]:

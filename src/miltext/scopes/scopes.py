@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from miltext.ir.liveness import last_places
+from miltext.ir.liveness import crossing, last_places
 from miltext.printing.graph_scopes import GraphNode, scopes
 from miltext.syntax.names import name_text
 
@@ -100,9 +99,4 @@ def _names(op: Op) -> list[str]:
 def _crossing(block: Block, ops: Sequence[Op]) -> list[int]:
     """Return, for each place between operations, the number of values made before it and used after it."""
     last = last_places(ops) | dict.fromkeys(block.outputs, len(ops))
-    steps = [0] * (len(ops) + 2)
-    for place, op in enumerate(ops):
-        for value in op.outputs:
-            steps[place + 1] += 1
-            steps[last[value] + 1] -= 1
-    return [*accumulate(steps)]
+    return crossing(((place, last[value], 1) for place, op in enumerate(ops) for value in op.outputs), len(ops))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.ir.liveness import crossing
 from miltext.ir.needs import behind, postponed
 
 if TYPE_CHECKING:
@@ -45,9 +45,10 @@ class OperationLine:
                 self.position[op] = max((self.position[each] for each in makers if each in self.position), default=0)
         self.spans = [*self._spans()]
         self._carrying = carrying
-        self.crossing = self._sums((each, carrying.bytes(each.value)) for each in self.spans)
+        sizes = ((each.first, each.last, carrying.bytes(each.value)) for each in self.spans)
+        self.crossing = crossing(sizes, len(self))
         self.barred = [*self._states(), *(each for each in self.spans if not carrying.can_cross(each.value))]
-        self._bars = self._sums((each, 1) for each in self.barred)
+        self._bars = crossing(((each.first, each.last, 1) for each in self.barred), len(self))
 
     def __len__(self) -> int:
         return len(self.ops)
@@ -82,14 +83,6 @@ class OperationLine:
             found = [self.position[self.needs.ops[each]] for each in places]
             if min(found) < max(found):
                 yield Lifespan(state, min(found), max(found))
-
-    def _sums(self, spans: Iterable[tuple[Lifespan, int]]) -> list[int]:
-        """Return the sum of the numbers of all spans that each boundary parts."""
-        changes = [0] * (len(self) + 2)
-        for span, number in spans:
-            changes[span.first + 1] += number
-            changes[span.last + 1] -= number
-        return [*accumulate(changes)]
 
 
 def needed(needs: Needs, block: Block) -> list[Op]:

@@ -189,15 +189,25 @@ def changed(text: str, changes: Iterable[Edit]) -> str:
     return "".join(piece.text for piece in pieces(text, changes))
 
 
-def pieces(text: str, changes: Iterable[Edit], start: int = 0, end: int | None = None) -> Iterator[TextPiece]:
-    """Yield the pieces of a text, or of a range of it, with the changes, which are in the order of the text."""
-    for first, last, written in changes:
-        if start < first:
-            yield TextPiece(text[start:first], Span(start, first), is_copy=True)
-        yield TextPiece(written, Span(first, last), is_copy=False)
-        start = last
-    end = len(text) if end is None else end
-    yield TextPiece(text[start:end], Span(start, end), is_copy=True)
+def pieces(text: str, changes: Iterable[Edit]) -> Iterator[TextPiece]:
+    """Return the pieces of a text with the changes, which are in the order of the text."""
+    parts = ((at := Span(start, end), [TextPiece(new, at, is_copy=False)]) for start, end, new in changes)
+    return replaced(text, Span(0, len(text)), parts)
+
+
+def replaced(text: str, span: Span, parts: Iterable[tuple[Span, Iterable[TextPiece]]]) -> Iterator[TextPiece]:
+    """Yield the pieces of a range of a text, with others in place of some of its parts, in the order of the text."""
+    start = span.start
+    for part, instead in parts:
+        yield copied(text, start, part.start)
+        yield from instead
+        start = part.end
+    yield copied(text, start, span.end)
+
+
+def copied(text: str, start: int, end: int) -> TextPiece:
+    """Return the piece that copies a range of a text."""
+    return TextPiece(text[start:end], Span(start, end), is_copy=True)
 
 
 def proven(text: str, edits: Iterable[Edit], path: str | None = None) -> str:
