@@ -11,6 +11,7 @@ import numpy as np
 from miltext.conversion.halves import FEW, Loss, halves, measured
 from miltext.diagnostics import codes
 from miltext.files.refusals import refusal
+from miltext.schema.packing import pack
 from miltext.schema.tensors import InType, Tensor, tensor_form
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from miltext.files.writing import Progress
     from miltext.schema.dtypes import DType
+    from miltext.schema.packing import Array
     from miltext.schema.proto import Value
     from miltext.weight_files.model_weights import BlobFolder
 
@@ -54,14 +56,15 @@ class Numbers(InType):
     def pieces(
         self, dtype: DType | None = None, progress: Progress | None = None, folder: Path | None = None
     ) -> Iterator[bytes]:
-        for piece in self.source.pieces(None, progress, folder):
-            yield piece if dtype in (None, self.dtype) else self._converted(piece, dtype)
+        pieces = self.source.pieces(None, progress, folder)
+        if dtype in (None, self.dtype):
+            return pieces
+        return (self._converted(values, dtype) for values in self.chunks(pieces))
 
-    def _converted(self, piece: bytes, dtype: DType) -> bytes:
-        values = np.frombuffer(piece, self.dtype.numpy)
+    def _converted(self, values: Array, dtype: DType) -> bytes:
         made = halves(values, self.is_small) if dtype.bits < self.dtype.bits else values
         with np.errstate(invalid="ignore"):  # a signalling NaN becomes a quiet one
-            return made.astype(np.dtype(dtype.numpy)).tobytes()
+            return pack(made, dtype)
 
     def work(self, dtype: DType | None = None) -> int:
         return Tensor.work(self, dtype) + self.source.work() - self.source.size

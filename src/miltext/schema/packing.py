@@ -37,7 +37,12 @@ def pack(array: Array, dtype: DType) -> bytes:
     problem = misfit(array, dtype)
     if problem:
         raise PackingError(problem)
-    return pack_array(array, dtype.bits) if dtype.packed else array.astype(np.dtype(dtype.numpy)).tobytes()
+    return packed(array, dtype)
+
+
+def packed(array: Array, dtype: DType) -> bytes:
+    """Return the bytes of `pack`, for an array that the type can hold."""
+    return pack_array(array, dtype.bits) if dtype.packed else array.astype(np.dtype(dtype.numpy), copy=False).tobytes()
 
 
 ROWS, COLUMNS = 128, 64
@@ -163,8 +168,8 @@ def decode(patterns: Array, dtype: DType) -> Array:
     """
     if dtype.kind != "float" or patterns.dtype.kind == "f":
         return patterns
-    sign = 1 << dtype.bits - 1
-    magnitude = patterns & patterns.dtype.type(sign - 1)
+    sign, flat = 1 << dtype.bits - 1, patterns.reshape(-1)  # of a scalar, the results would be no arrays
+    magnitude = flat & flat.dtype.type(sign - 1)
     values = (magnitude.astype(np.uint32) << np.uint32(23 - dtype.mantissa)).view(np.float32)
     with np.errstate(invalid="ignore"):  # the bits of a bf16's NaN may be a signalling NaN's
         values *= np.float32(2.0 ** (128 - (1 << dtype.bits - 2 - dtype.mantissa)))
@@ -172,8 +177,8 @@ def decode(patterns: Array, dtype: DType) -> Array:
     values[magnitude > greatest] = np.nan
     if dtype.infinite:
         values[magnitude == greatest] = np.inf
-    signed: npt.NDArray[np.float32] = np.where(patterns & patterns.dtype.type(sign), -values, values)
-    return signed
+    signed: npt.NDArray[np.float32] = np.where(flat & flat.dtype.type(sign), -values, values)
+    return signed.reshape(patterns.shape)
 
 
 def encode(values: Array, dtype: DType) -> Array:

@@ -86,14 +86,14 @@ class Tensor(Protocol):
         """Yield the packed elements without copying those in memory: whole elements, CHUNK of them at most."""
         return self.pieces()
 
-    def chunks(self) -> Iterator[Array]:
-        """Yield the elements as flat arrays: the result of `array`, in pieces."""
+    def chunks(self, pieces: Iterable[Bytes] | None = None) -> Iterator[Array]:
+        """Yield the elements as flat arrays: the result of `array`, in pieces, those of `views` unless given."""
         from miltext.schema.packing import unpack
 
         left = self.count
-        for view in self.views():
-            number = min(left, len(view) * 8 // self.dtype.bits)
-            yield unpack(view, self.dtype, number)
+        for piece in self.views() if pieces is None else pieces:
+            number = min(left, len(piece) * 8 // self.dtype.bits)
+            yield unpack(piece, self.dtype, number)
             left -= number
 
     def array(self, shape: tuple[int, ...] | None = None) -> Array:
