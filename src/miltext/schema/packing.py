@@ -8,13 +8,12 @@ writes both.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import lcm
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from miltext.schema.dtypes import packed_size
+from miltext.schema.dtypes import group, packed_size
 
 if TYPE_CHECKING:
     from miltext.schema.dtypes import DType
@@ -108,7 +107,7 @@ def pack_array(array: Array, bits: int) -> bytes:
 
     Only the low `bits` bits of each element are packed: the caller must ensure that they contain its value.
     """
-    each, wide = _group(bits)
+    each, wide = group(bits)
     elements = np.zeros((-(-array.size // each), each), np.uint8)
     elements.reshape(-1)[: array.size] = array.astype(np.uint8).reshape(-1) & np.uint8((1 << bits) - 1)
     words = np.zeros(len(elements), _word(wide))
@@ -124,7 +123,7 @@ def unpack_array(data: Bytes, bits: int, count: int, signed: bool) -> Array:
     Raise PackingError for `data` of another length than `count` elements.
     """
     _check_size(data, bits, count)
-    each, wide = _group(bits)
+    each, wide = group(bits)
     groups = -(-count // each)
     octets = np.zeros(groups * wide, np.uint8)
     octets[: len(data)] = np.frombuffer(data, np.uint8) if count else 0
@@ -146,14 +145,6 @@ def unpack_array(data: Bytes, bits: int, count: int, signed: bool) -> Array:
 def _check_size(data: Bytes, bits: int, count: int) -> None:
     if len(data) != packed_size(count, bits):
         raise PackingError(f"{count} elements of {bits} bits take {packed_size(count, bits)} bytes, not {len(data)}")
-
-
-def _group(bits: int) -> tuple[int, int]:
-    """Return the size of the smallest run of elements that fills whole bytes: the number of elements, and of bytes (at
-    most 7).
-    """
-    whole = lcm(bits, 8)
-    return whole // bits, whole // 8
 
 
 def _word(wide: int) -> str:
