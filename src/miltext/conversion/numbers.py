@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from miltext.conversion.halves import FEW, Loss, halves, measured
-from miltext.diagnostics import codes
-from miltext.files.refusals import refusal
 from miltext.schema.packing import pack
-from miltext.schema.tensors import InType, Tensor, tensor_form
+from miltext.schema.tensors import InType, Tensor
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,8 +18,6 @@ if TYPE_CHECKING:
     from miltext.files.writing import Progress
     from miltext.schema.dtypes import DType
     from miltext.schema.packing import Array
-    from miltext.schema.proto import Value
-    from miltext.weight_files.model_weights import BlobFolder
 
 
 class Numbers(InType):
@@ -68,30 +64,3 @@ class Numbers(InType):
 
     def work(self, dtype: DType | None = None) -> int:
         return Tensor.work(self, dtype) + self.source.work() - self.source.size
-
-
-class NumbersOf:
-    """Finds the Numbers of values: in the `folder` of weight files, or among the `arrays` that a text names."""
-
-    def __init__(self, folder: BlobFolder, arrays: dict[str, InType]) -> None:
-        self._folder = folder
-        self._arrays = arrays
-        self._known: dict[tuple[object, ...], Numbers] = {}
-
-    def __call__(self, value: Value, name: str) -> Numbers:
-        """Return the numbers of a value, with its displayed name: the same object for the same record.
-
-        Raise WeightsError for a weight file, and ModelError (MIL438) for a value that does not match its type.
-        """
-        form = tensor_form(value.type)
-        source = self._source(value) if form else None
-        if form is None or source is None:
-            raise refusal(
-                codes.UNCONVERTIBLE_VALUE,
-                f"the value of `{name}` cannot be converted: its contents do not fit its type",
-            )
-        made = Numbers(source, form[1], self._folder.progress)
-        return self._known.setdefault((*form, *made.identity), made)
-
-    def _source(self, value: Value) -> Tensor | None:
-        return self._arrays.get(value.blobFileValue.fileName) or self._folder.tensor(value)
