@@ -1,4 +1,4 @@
-"""Immediate Values made from Python's own: texts, lists of texts or ints, tuples and dictionaries."""
+"""Immediate Values made from Python's own: texts, lists of texts or ints, tuples and dictionaries; and their texts."""
 
 from __future__ import annotations
 
@@ -33,3 +33,8 @@ def immediate(type: Type, data: Data) -> Value:
         for key, element in data.items():
             holder.dictionary.values.add(key=immediate(STRING, key), value=immediate(type.value, element))
     return value
+
+
+def text_of(value: Value) -> str:
+    """Return the text in an immediate Value, empty if there is none; several are joined."""
+    return "".join(value.immediateValue.tensor.strings.values)
