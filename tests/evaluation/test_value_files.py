@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import miltext
-from miltext.evaluation.value_files import Unstorable, npy_pieces, npz_pieces, read_archive, read_array
+from miltext.evaluation.value_files import Unstorable, npz_pieces, read_archive, read_array, value_pieces
 
 VALUES: dict[str, Any] = {
     "matrix": np.arange(6, dtype=np.float32).reshape(2, 3),
@@ -46,7 +46,7 @@ def write(path: Path, values: dict[str, Any]) -> Path:
 @pytest.mark.parametrize("name", VALUES)
 def test_an_array_is_read_back_equal(name: str, tmp_path: Path) -> None:
     value, path = VALUES[name], tmp_path / "x.npy"
-    path.write_bytes(b"".join(npy_pieces(value)))
+    path.write_bytes(b"".join(value_pieces(value)))
     for read in (read_array(path), read_archive(write(tmp_path / "x.npz", {name: value}))[name]):
         assert (read.dtype, read.shape) == (value.dtype, value.shape)
         assert np.array_equal(read, value)
@@ -80,7 +80,7 @@ def test_a_list_is_an_array_if_its_elements_are_alike(tmp_path: Path) -> None:
     assert {name: array.tolist() for name, array in read.items()} == {"l/1": [0, 0], "l/2": [1, 1, 1]}
     for unlike in (other, [None]):
         with pytest.raises(Unstorable, match="several shapes"):
-            b"".join(npy_pieces(unlike))
+            b"".join(value_pieces(unlike))
 
 
 NAMES: dict[str, tuple[list[str], str]] = {
@@ -110,7 +110,7 @@ def test_the_longest_name_that_an_archive_has(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", [np.array(["a\0"], object), {"a\0": 0.5}])
 def test_a_string_that_numpy_would_cut_is_refused(value: Any) -> None:
     with pytest.raises(Unstorable, match="null character"):
-        b"".join(npy_pieces(value))
+        b"".join(value_pieces(value))
 
 
 @pytest.mark.parametrize("saved", [np.savez, np.savez_compressed])

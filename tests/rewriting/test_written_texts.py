@@ -40,6 +40,19 @@ program(1.3)[rules = "1"]
 }
 """
 
+NARROW = """\
+program(1.3)
+{
+    func main<ios18>(tensor<fp16, [1, 3]> x) {
+            v = const()[val = tensor<int4, [3, 4]>(int4 $npy("v.npy"))];
+            w = const()[val = tensor<int4, [3, 4]>(int4 $npy("w.npy"))];
+            k = const()[val = tensor<fp16, [3, 1]>([[0.5], [1.0], [2.0]])];
+            y = matmul(x, constexpr_blockwise_shift_scale(data = v, scale = k));
+            z = matmul(x, constexpr_blockwise_shift_scale(data = w, scale = k));
+        } -> (y, z);
+}
+"""
+
 
 @pytest.fixture
 def draft(tmp_path: Path) -> Path:
@@ -75,6 +88,16 @@ def test_a_computed_constant_is_a_literal_beside_references(draft: Path) -> None
     assert [each in text for each in REFERENCES] == [False, True, True]
     given = {"x": np.ones((1, 2, 4, 4), np.float16)}
     assert (miltext.run(output, given)["z"] > miltext.run(draft, given)["z"]).any()
+
+
+def test_equal_arrays_of_narrow_integers_become_one(tmp_path: Path) -> None:
+    draft = tmp_path / "draft.mil"
+    draft.write_text(NARROW, encoding="utf-8")
+    for name in "vw":
+        np.save(tmp_path / f"{name}.npy", np.arange(-6, 6, dtype=np.int8).reshape(3, 4))
+    made = miltext.optimize(draft, tmp_path / "new.mil")
+    assert [each.rule for each in made.replaced] == ["common-subexpressions"]
+    assert is_equal(draft, tmp_path / "new.mil")
 
 
 def test_a_text_is_not_written_without_its_arrays(draft: Path, tmp_path: Path) -> None:

@@ -139,6 +139,13 @@ def test_bf16_values(pattern: int) -> None:
     assert math.copysign(1, value) == (-1 if pattern >> 15 else 1)
 
 
+@pytest.mark.parametrize(("dtype", "pattern"), [("bf16", 0x3FC0), ("fp8e4m3fn", 0x3C), ("fp8e5m2", 0x3E)])
+def test_a_scalar_is_an_array_too(dtype: str, pattern: int) -> None:
+    value = decode(np.array(pattern, BY_NAME[dtype].numpy), BY_NAME[dtype])
+    assert value.shape == ()
+    assert value.item() == 1.5
+
+
 def test_other_arrays_are_their_values_already() -> None:
     array = np.arange(3, dtype=np.int8)
     assert decode(array, BY_NAME["int4"]) is array

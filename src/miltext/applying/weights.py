@@ -10,12 +10,13 @@ from shutil import copy2
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.building.storing import stored_once
 from miltext.diagnostics import codes
 from miltext.files.refusals import WeightsError, refusal
 from miltext.pairing.contents import Keys, ProgramContents
 from miltext.schema.walk import inner_values
 from miltext.weight_files.blob_storage import BlobFile, BlobWriter
-from miltext.weight_files.known_records import records_of
+from miltext.weight_files.known_records import KnownRecords, records_of
 from miltext.weight_files.model_weights import BlobFolder, blob_values
 from miltext.weight_files.paths import MODEL_PATH, resolve
 
@@ -38,15 +39,6 @@ class NewWeight(NamedTuple):
     value: Value
     contents: ProgramContents
     has_files: bool
-
-
-class _Content(NamedTuple):
-    """The contents of a record: type, size, padding and digest."""
-
-    dtype: str
-    size: int
-    padding: int
-    digest: str
 
 
 class NewWeights:
@@ -149,13 +141,12 @@ class WeightSources:
         stated = weight.contents.blob(weight.value)
         if stated is None:
             return self._unread(weight, name)
-        wanted = _content(stated)
         for path in self._paths(stated):
             for blob in self._all(path):
-                if (blob.dtype, blob.size) == (stated.dtype, stated.size) and _content(blob) == wanted:
+                if blob.count == stated.count and blob.equals(stated):
                     return blob
-        digest = f"sha256:{wanted.digest[:DIGITS]}"
-        raise _missing(weight.value, f"no record of {stated.count} {wanted.dtype} with {digest} was found", name)
+        digest = f"sha256:{stated.digest()[:DIGITS]}"
+        raise _missing(weight.value, f"no record of {stated.count} {stated.dtype.name} with {digest} was found", name)
 
     def _unread(self, weight: NewWeight, name: str) -> Blob | None:
         """Return the record at the place of a weight that was not read in the comparison."""
@@ -208,10 +199,6 @@ def _missing(value: Value, why: str, name: str) -> ModelError:
     return refusal(codes.NEW_WEIGHT_NOT_FOUND, message, name)
 
 
-def _content(blob: Blob) -> _Content:
-    return _Content(blob.dtype.name, blob.size, blob.padding_bits, blob.digest())
-
-
 def _target(name: str, folder: Path) -> Path:
     path = folder / name.removeprefix(f"{MODEL_PATH}/")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -237,12 +224,7 @@ def _existing(name: str, folder: Path | None) -> BlobFile | None:
 
 def _append(several: list[tuple[Value.BlobFileValue, Blob]], before: BlobFile | None, target: Path) -> None:
     """Write a weight file with the records that were there and new ones, equal data once, and set their places."""
-    known = records_of(before)
-    written: dict[_Content, int] = {}
+    known, added = records_of(before), KnownRecords[int]()
     with BlobWriter(target, after=before) as writer:
         for place, blob in several:
-            content = _content(blob)
-            if content not in written:
-                there = known.find(blob.dtype, blob.count, blob.pieces())
-                written[content] = writer.copy(blob) if there is None else there
-            place.offset = written[content]
+            place.offset = stored_once(blob, writer, known, added)

@@ -15,7 +15,12 @@ from miltext.arrays.regular_files import stamp
 from miltext.diagnostics import codes, refusing
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     import numpy as np
+
+    from miltext.files.writing import Progress
+    from miltext.schema.packing import Array
 
 ENDING = ".npy"
 
@@ -24,6 +29,23 @@ LONGEST = 10_000
 
 _LENGTHS = {(1, 0): "<H", (2, 0): "<I", (3, 0): "<I"}
 """The format of a header's length, by the version of the file format."""
+
+
+def npy_pieces(
+    dtype: np.dtype[np.generic], shape: tuple[int, ...], pieces: Iterable[Array], progress: Progress | None = None
+) -> Iterator[bytes]:
+    """Yield an array, given in flat pieces in C order, as a `.npy`.
+
+    `progress` is called with the number of elements of each piece, once it is taken.
+    """
+    header = BytesIO()
+    fields = {"descr": npy_format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    npy_format.write_array_header_1_0(header, fields)
+    yield header.getvalue()
+    for piece in pieces:
+        yield piece.tobytes()
+        if progress:
+            progress(piece.size)
 
 
 def npy_headers(file: BinaryIO) -> Headers:

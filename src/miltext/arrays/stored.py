@@ -20,7 +20,7 @@ from miltext.arrays.regular_files import Stamp, reading, stamp
 from miltext.diagnostics import ModelError, codes, refusing
 from miltext.files.refusals import refusal
 from miltext.schema.dtypes import BY_NAME, DType
-from miltext.schema.packing import pack_array
+from miltext.schema.packing import packed
 from miltext.schema.tensors import Tensor
 from miltext.syntax.literals import shown
 
@@ -157,13 +157,12 @@ class StoredArray(Tensor):
         """Yield the bytes of the elements of data in C order, in a type."""
         kind = np.dtype(self.header.numpy)
         steps = self._steps(dtype)
-        last = np.dtype(dtype.numpy)
         first = 0
         for piece in self._read(data, self.header.size, PIECE * kind.itemsize):
             elements = np.frombuffer(piece, kind)
             for source, target in steps:
                 elements = self._converted(elements, source, target, first)
-            yield pack_array(elements, dtype.bits) if dtype.packed else elements.astype(last, copy=False).tobytes()
+            yield packed(elements, dtype)
             first += len(elements)
 
     def _read(self, data: IO[bytes], size: int, most: int = PIECE) -> Iterator[bytes]:

@@ -7,7 +7,6 @@ file with other times, such as after a `git clone`; a large one then counts as c
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import sys
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from miltext.files.contents import LOOKED_FOR
-from miltext.files.writing import PIECE
+from miltext.files.writing import file_digest
 
 Identity: TypeAlias = "tuple[int, int, int, int] | None"
 """Size, time of the last write, time of the last change, and number of a file; None for a file that does not exist."""
@@ -175,12 +174,8 @@ def identity_of(path: str) -> Identity:
 
 def digest_of(path: str) -> str | None:
     """Return the digest of a file's contents; None for a file that cannot be read."""
-    state = hashlib.sha256()
     try:
-        with open(path, "rb", buffering=0) as file:
-            while piece := file.read(PIECE):
-                state.update(piece)
-        return state.hexdigest()
+        return file_digest(path)
     except OSError:
         return None
 

@@ -98,15 +98,15 @@ class Storing:
         for value, array in self._arrays:
             if array.identity not in offsets:
                 with _about(value):
-                    offsets[array.identity] = _added(array, writer, known, added)
+                    offsets[array.identity] = stored_once(array, writer, known, added)
             _refer(value, file_name, offsets[array.identity])
         for value in self._immediates:
             found = literal(value)
             assert found is not None
-            _refer(value, file_name, _added(found, writer, known, added))
+            _refer(value, file_name, stored_once(found, writer, known, added))
 
 
-def _added(tensor: Tensor, writer: BlobWriter, known: KnownRecords[int], added: KnownRecords[int]) -> int:
+def stored_once(tensor: Tensor, writer: BlobWriter, known: KnownRecords[int], added: KnownRecords[int]) -> int:
     """Store a tensor unless an equal tensor is `known` or was added before; return the offset.
 
     Tensors added before are compared by reading the new file.

@@ -138,7 +138,7 @@ def _contents(
     files: Targets, results: Iterator[Result], states: Named, features: Mapping[str, Feature]
 ) -> Iterator[tuple[str, Iterator[bytes]]]:
     """Yield the contents of each file, by path. Values of an archive are computed as its pieces are read."""
-    from miltext.evaluation.value_files import npy_pieces, npz_pieces
+    from miltext.evaluation.value_files import npz_pieces, value_pieces
 
     kept: dict[str, Carried] = {}
 
@@ -157,7 +157,7 @@ def _contents(
         if name not in kept:
             fail(f"{path} is not written, as there is no value {name!r}")
         image = features[name].image if _kind(path) == "png" else None
-        yield path, npy_pieces(kept[name]) if image is None else _png_pieces(kept[name], image)
+        yield path, value_pieces(kept[name]) if image is None else _png_pieces(kept[name], image)
     if files.states is not None:
         yield files.states, npz_pieces(states.items())
 

@@ -101,10 +101,12 @@ def save_arrays(weights: Weights, folder: Path) -> dict[str, str]:
 
     Characters not allowed in file names are written as `%2F` and the like.
     """
+    import numpy as np
+
+    from miltext.arrays.npy import npy_pieces
     from miltext.files.staging import Staging
     from miltext.files.writing import write_new
     from miltext.models.outputs import check_output
-    from miltext.weight_files.model_weights import npy_pieces
 
     entries = weights.entries
     files = {name: folder / f"{file_stem(name)}.npy" for name in entries}
@@ -115,7 +117,9 @@ def save_arrays(weights: Weights, folder: Path) -> dict[str, str]:
         for file in files.values():
             check_output(str(file), "npy", "-")
         for name, weight in entries.items():
-            write_new(staging.place(files[name]), npy_pieces(weights, weight, progress.add))
+            chunks = weights.tensor(weight.value).chunks()
+            pieces = npy_pieces(np.dtype(weight.dtype.numpy), weight.shape, chunks, progress.add)
+            write_new(staging.place(files[name]), pieces)
         staging.commit()
     return {name: str(path) for name, path in files.items()}
 

@@ -18,6 +18,7 @@ from miltext.printing.printer import type_text
 from miltext.schema.function_io import Types, interfaces
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
+from miltext.schema.value_builders import text_of
 from miltext.schema.walk import operations
 
 if TYPE_CHECKING:
@@ -66,10 +67,8 @@ def summarize(model: Model, whole: Model | None = None) -> Summary:
 def _compilers(model: Model) -> Summary:
     """Return the versions of Apple's compiler in the text of a compiled model."""
     entries = compilers_entries(model.program) if model.type == PROGRAM else ()
-    texts = [
-        ["".join(part.immediateValue.tensor.strings.values) for part in (each.key, each.value)] for each in entries
-    ]
-    return {"compiler": dict(texts)} if texts else {}
+    texts = {text_of(each.key): text_of(each.value) for each in entries}
+    return {"compiler": texts} if texts else {}
 
 
 def _features(description: ModelDescription) -> Summary:

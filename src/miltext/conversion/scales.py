@@ -51,9 +51,8 @@ class Scaled(NamedTuple):
         The scale's own error is multiplied as the scale is, and in fp16 each number is rounded once more.
         """
         made = Loss()
-        for piece in self.scales.pieces(self.scales.dtype):
-            scales = np.frombuffer(piece, self.scales.dtype.numpy)
-            scales = scales[np.isfinite(scales)]
+        for piece in self.scales.chunks(self.scales.pieces()):
+            scales = piece[np.isfinite(piece)]
             if scales.size and self.steps:
                 self._measure(scales, made)
         return made
@@ -131,6 +130,5 @@ def _range(shift: BoundOperand, contents: Contents) -> tuple[float, float] | Non
     numbers = contents.numbers(held, "shift")
     if numbers.dtype.packed or (numbers.dtype.numpy[1] == "u" and numbers.dtype.kind == "float"):
         return None
-    made = [np.frombuffer(piece, numbers.dtype.numpy) for piece in numbers.pieces(numbers.dtype)]
-    ends = [(float(each.min()), float(each.max())) for each in made if each.size]
+    ends = [(float(each.min()), float(each.max())) for each in numbers.chunks(numbers.pieces()) if each.size]
     return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else (0.0, 0.0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from miltext.building.compiling.other_files import KNOWN, files_below, weight_paths
@@ -17,7 +16,7 @@ from miltext.compiled.stated import CLASS, CompiledFacts, class_name, stated
 from miltext.containers.bundle import BundleModel
 from miltext.diffing.descriptions import MADE_BY
 from miltext.diffing.structure import Change
-from miltext.files.writing import PIECE
+from miltext.files.writing import file_digest
 from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
@@ -105,8 +104,4 @@ def file_fact(path: Path) -> str:
         return f"a link to {os.readlink(path)}"
     if not path.is_file():
         return "not a file" if os.path.lexists(path) else "missing"
-    digest = sha256()
-    with open(path, "rb") as file:
-        while piece := file.read(PIECE):
-            digest.update(piece)
-    return f"{path.stat().st_size} bytes, SHA-256 {digest.hexdigest()[:16]}"
+    return f"{path.stat().st_size} bytes, SHA-256 {file_digest(path)[:16]}"

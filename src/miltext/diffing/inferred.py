@@ -287,8 +287,7 @@ class ResizedGraph(InferredGraph):
         if tensor is None or tensor.dtype.name not in PLAIN:
             return None
         with suppress(MiltextError):
-            array = tensor.array()
-            return array.astype(bool) if tensor.dtype is BY_NAME["bool"] else array
+            return tensor.array()
         return None
 
 

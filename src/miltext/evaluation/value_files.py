@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from io import BytesIO
 from math import prod
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from zipfile import ZipFile, ZipInfo
 
 import numpy as np
-from numpy.lib import format as npy_format
 
 from miltext.arrays.headers import LARGEST, dtype_of
-from miltext.arrays.npy import ENDING, NpyHeader, read_layout
+from miltext.arrays.npy import ENDING, NpyHeader, npy_pieces, read_layout
 from miltext.arrays.npz import refuse_odd
 from miltext.arrays.problems import ArrayProblem
 from miltext.arrays.regular_files import reading, stamp
@@ -128,14 +126,10 @@ def _unreadable(path: Path, failure: Exception) -> MiltextError:
 # ---- writing
 
 
-def npy_pieces(value: Carried) -> Iterator[bytes]:
+def value_pieces(value: Carried) -> Iterator[bytes]:
     """Yield a value as a `.npy`, in pieces. Raise Unstorable."""
     array = storable(value)
-    header = BytesIO()
-    fields = {"descr": npy_format.dtype_to_descr(array.dtype), "fortran_order": False, "shape": array.shape}
-    npy_format.write_array_header_1_0(header, fields)
-    yield header.getvalue()
-    yield from (piece.tobytes() for piece in pieces_in_order(array, PIECE))
+    yield from npy_pieces(array.dtype, array.shape, pieces_in_order(array, PIECE))
 
 
 def npz_pieces(values: Iterable[tuple[str, Carried]]) -> Iterator[bytes]:
@@ -147,7 +141,7 @@ def npz_pieces(values: Iterable[tuple[str, Carried]]) -> Iterator[bytes]:
     with ZipFile(written, "w") as archive:
         for name, value in _parts(values):
             with archive.open(_member(name, archive), "w", force_zip64=True) as member:
-                for piece in npy_pieces(value):
+                for piece in value_pieces(value):
                     member.write(piece)
                     yield from written.taken()
     yield from written.taken()

@@ -18,10 +18,12 @@ from miltext.schema.tensors import literal, tensor_form, tensor_shape
 from miltext.weight_files.model_weights import BlobFolder, LooseFolder
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from miltext.evaluation.rules import Array, Value
     from miltext.schema.proto import Value as Message
+    from miltext.schema.tensors import Tensor
 
 WITHOUT_NUMPY = frozenset(
     name for name, dtype in BY_NAME.items() if dtype.kind == "float" and np.dtype(dtype.numpy).kind != "f"
@@ -154,11 +156,12 @@ def _narrow(floats: Array, halves: Array) -> None:
 class Constants:
     """The constants of a program: constants in weight files are views of the mapped file, others are read once.
 
-    Values unpacked or decoded from a weight file are computed each time to save memory.
+    Values unpacked or decoded from a weight file, and `arrays` by their marks, are read each time to save memory.
     """
 
-    def __init__(self, model_path: Path | None, folder: BlobFolder | None = None) -> None:
-        self._folder = folder or LooseFolder(model_path)
+    def __init__(self, folder: Path | BlobFolder | None, arrays: Mapping[str, Tensor] | None = None) -> None:
+        self._folder = folder if isinstance(folder, BlobFolder) else LooseFolder(folder)
+        self._arrays = {} if arrays is None else arrays
         self._known: dict[int, RunValue] = {}
 
     def read(self, message: Message) -> RunValue:
@@ -167,9 +170,10 @@ class Constants:
         if known is not None:
             return known
         if message.WhichOneof("value") == "blobFileValue":
-            blob = self._folder.blob(message)
-            value: RunValue = _carried(blob.array(tensor_shape(message.type)), blob.dtype)
-            is_kept = _is_view(blob.dtype)
+            array = self._arrays.get(message.blobFileValue.fileName)
+            tensor = array or self._folder.blob(message)
+            value: RunValue = decode(tensor.array(tensor_shape(message.type)), tensor.dtype)
+            is_kept = array is None and tensor.dtype.bits >= 8 and tensor.dtype.name not in WITHOUT_NUMPY
         else:
             value, is_kept = _frozen(_immediate(message)), True
         if is_kept:
@@ -186,19 +190,10 @@ class Constants:
         Raise WeightsError, and UnfitValues if it contradicts its type. For a value in a weight file, only the head of
         the record is read.
         """
-        if message.WhichOneof("value") == "blobFileValue":
-            self._folder.blob(message)
-        else:
+        if message.WhichOneof("value") != "blobFileValue":
             self.read(message)
-
-
-def _is_view(dtype: DType) -> bool:
-    """Return whether weights of a data type are used in the form of the file."""
-    return dtype.bits >= 8 and dtype.name not in WITHOUT_NUMPY
-
-
-def _carried(array: Array, dtype: DType) -> Array:
-    return decode(array, dtype).astype(np.float32) if dtype.name in WITHOUT_NUMPY else array
+        elif message.blobFileValue.fileName not in self._arrays:
+            self._folder.blob(message)
 
 
 def _immediate(message: Message) -> Value:
@@ -221,7 +216,7 @@ def _immediate(message: Message) -> Value:
     found = literal(message)
     if found is None:
         raise UnfitValues("has another number of elements than its type; `check` reports it")
-    return _carried(found.array(), dtype)
+    return decode(found.array(), dtype)
 
 
 def _frozen(value: RunValue) -> RunValue:

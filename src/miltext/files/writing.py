@@ -149,6 +149,17 @@ def have_same_bytes(one: Path, other: Path) -> bool:
     return True
 
 
+def file_digest(path: str | Path) -> str:
+    """Return the SHA-256 of a file's content, in hexadecimal, without holding it in memory. Raise OSError."""
+    import hashlib
+
+    state = hashlib.sha256()
+    with open(path, "rb", buffering=0) as file:
+        while piece := file.read(PIECE):
+            state.update(piece)
+    return state.hexdigest()
+
+
 def copy_pieces(reading: FileIO, writing: FileIO | BufferedWriter, progress: Progress | None = None) -> None:
     """Copy the rest of a file to another, at its position; holes stay holes.
 

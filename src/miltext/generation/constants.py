@@ -13,6 +13,7 @@ from miltext.schema.packing import pack
 from miltext.schema.proto import Value
 from miltext.schema.tensors import Literal
 from miltext.schema.types import ListType, TensorType, write_type
+from miltext.schema.value_builders import immediate
 
 if TYPE_CHECKING:
     from miltext.generation.choices import Choices
@@ -49,15 +50,13 @@ def filling(choices: Choices, *, positive: bool = False) -> NumberChoice:
 
 def tensor_constant(type: TensorType, elements: Sequence[Number]) -> Value:
     """Return the immediate Value of a tensor, given its elements in C order, in coremltools' form."""
-    value, dtype = Value(type=write_type(type)), BY_NAME[type.dtype]
-    held = value.immediateValue.tensor
-    if dtype.kind == "string":
-        held.strings.values.extend(map(str, elements))
-    else:
-        import numpy as np
+    import numpy as np
 
-        array = np.array(elements, np.dtype(dtype.numpy))
-        held.CopyFrom(Literal(dtype, array.shape, pack(array, dtype)).message())
+    dtype = BY_NAME[type.dtype]
+    if dtype.kind == "string":
+        return immediate(type, [*map(str, elements)])
+    array, value = np.array(elements, np.dtype(dtype.numpy)), Value(type=write_type(type))
+    value.immediateValue.tensor.CopyFrom(Literal(dtype, array.shape, pack(array, dtype)).message())
     return value
 
 

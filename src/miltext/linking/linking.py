@@ -30,7 +30,6 @@ from miltext.linking.parts import LinkedPart, read_parts
 from miltext.linking.report import Linked, LinkedValue, UnitedWeights
 from miltext.models.manifest import model_file
 from miltext.models.outputs import check_kept, check_target
-from miltext.schema.dtypes import packed_size
 from miltext.schema.proto import Program
 from miltext.schema.types import TensorType
 from miltext.syntax.gc_pause import gc_paused
@@ -227,4 +226,4 @@ def _written_bytes(new: NewModel, output: Path) -> int:
     ending = output.suffix.lower()
     folder = model_file(output).parent if ending == PACKAGE else output if ending == COMPILED else output.parent
     with BlobFile(resolve(held.value.blobFileValue.fileName, folder)) as file:
-        return sum(packed_size(blob.count, blob.dtype.bits) for blob in file)
+        return sum(blob.size for blob in file)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program, Value
     from miltext.schema.walk import Held
 
-Content = tuple[str, int, int, str]
-"""The contents of a record: its data type, its size, the padding bits, and the digest."""
+Content = tuple[str, int, str]
+"""The contents of a record: its data type, the number of its elements, and the digest."""
 
 Place = tuple[str, int]
 """A file's name and an offset, as a program has them."""
@@ -42,7 +42,7 @@ class WeightContents:
         self._progress = progress
         self._places: dict[Content, Place] = {}
         self._blobs: dict[Place, Blob] = {}
-        self._known: dict[tuple[Path, int], Content] = {}
+        self._known: dict[tuple[object, ...], Content] = {}
         self._end = ALIGNMENT
 
     def named_anew(self, models: Iterable[Model]) -> dict[Model, Program]:
@@ -79,10 +79,9 @@ class WeightContents:
 
     def content(self, blob: Blob, progress: Progress | None = None) -> Content:
         """Return the contents of a record; `progress` receives the number of bytes read."""
-        key = blob.path, blob.offset
-        if key not in self._known:
-            self._known[key] = blob.dtype.name, blob.size, blob.padding_bits, blob.digest(progress)
-        return self._known[key]
+        if blob.identity not in self._known:
+            self._known[blob.identity] = blob.dtype.name, blob.count, blob.digest(progress)
+        return self._known[blob.identity]
 
     def at(self, place: Place) -> Blob:
         """Return a record that has the contents at a place. Raise Unplaced for a place without contents."""
@@ -93,12 +92,12 @@ class WeightContents:
 
 def compared_work(models: Iterable[Model]) -> int:
     """Return the number of bytes of records that `progress` receives when the programs of models are named anew."""
-    sizes = dict[tuple[Path, int], int]()
+    sizes = dict[tuple[object, ...], int]()
     for stage in (stage for model in models for stage in model.programs()):
         folder = BlobFolder(stage.model.model_path)
         for held in blob_values(stage.model.program):
             blob = folder.blob(held.value)
-            sizes[blob.path, blob.offset] = blob.size
+            sizes[blob.identity] = blob.size
     return sum(sizes.values())
 
 
@@ -121,6 +120,11 @@ def _values(programs: Iterable[Program]) -> Iterator[Held]:
     return (held for program in programs for held in blob_values(program))
 
 
+def _values_in(name: str, programs: Iterable[Program]) -> Iterator[Held]:
+    """Yield the values in a weight file."""
+    return (held for held in _values(programs) if _place_of(held.value.blobFileValue)[0] == name)
+
+
 def file_for(name: str, folder: Path) -> Path:
     """Return the path of a program's weight file in a folder, and create its parent folder."""
     path = folder / name.partition("/")[2]
@@ -135,13 +139,12 @@ def placed_in(programs: Sequence[Program], contents: WeightContents, folder: Pat
         for blob in file:
             offsets.setdefault(contents.content(blob), blob.offset)
     placed: list[tuple[Value.BlobFileValue, int]] = []
-    for held in _values(programs):
+    for held in _values_in(name, programs):
         place = held.value.blobFileValue
-        if _place_of(place)[0] == name:
-            content = contents.content(contents.at(_place_of(place)))
-            if content not in offsets:
-                raise Unplaced(f"the weight `{held.name}` is not in the weight file that git takes from one side")
-            placed.append((place, offsets[content]))
+        content = contents.content(contents.at(_place_of(place)))
+        if content not in offsets:
+            raise Unplaced(f"the weight `{held.name}` is not in the weight file that git takes from one side")
+        placed.append((place, offsets[content]))
     for place, offset in placed:
         place.offset = offset
 
@@ -160,14 +163,13 @@ def written_anew(programs: Sequence[Program], contents: WeightContents, folder: 
     """Write a weight file with the weights of merged programs, and set their places in it."""
     written = dict[Content, int]()
     with BlobWriter(file_for(name, folder)) as writer:
-        for held in _values(programs):
+        for held in _values_in(name, programs):
             place = held.value.blobFileValue
-            if _place_of(place)[0] == name:
-                blob = contents.at(_place_of(place))
-                content = contents.content(blob)
-                if content not in written:
-                    written[content] = writer.copy(blob)
-                place.offset = written[content]
+            blob = contents.at(_place_of(place))
+            content = contents.content(blob)
+            if content not in written:
+                written[content] = writer.copy(blob)
+            place.offset = written[content]
 
 
 def replaced(
@@ -186,8 +188,7 @@ def replaced(
             blob = contents.at(_place_of(after))
             known = wanted.setdefault(offset, blob)
             record = file.blob(offset)
-            same = (blob.dtype, blob.size, blob.padding_bits) == (record.dtype, record.size, record.padding_bits)
-            if not same:
+            if (blob.dtype, blob.count) != (record.dtype, record.count):
                 raise Unplaced(f"the record at offset {offset} of `{name}` would need another type or size")
             if contents.content(known) != contents.content(blob):
                 raise Unplaced(f"the record at offset {offset} of `{name}` would need two contents")
@@ -202,13 +203,12 @@ def replaced(
 def require_fit(programs: Sequence[Program], folder: Path, name: str) -> None:
     """Raise Unplaced for a weight of programs that does not fit its record in a weight file of a folder."""
     opened = BlobFolder(folder)
-    for held in _values(programs):
-        if _place_of(held.value.blobFileValue)[0] == name:
-            try:
-                opened.blob(held.value)
-            except WeightsError as failure:
-                reason = f"the weight `{held.name}` does not fit the weight file that the merge leaves"
-                raise Unplaced(f"{reason}: {failure.diagnostics[0].message}") from failure
+    try:
+        for held in _values_in(name, programs):
+            opened.blob(held.value)
+    except WeightsError as failure:
+        reason = f"the weight `{held.name}` does not fit the weight file that the merge leaves"
+        raise Unplaced(f"{reason}: {failure.diagnostics[0].message}") from failure
     opened.close()
 
 

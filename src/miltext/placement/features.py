@@ -102,11 +102,9 @@ def _joined(op: Op, first: Type | None) -> dict[str, frozenset[Word]]:
     """Return the numbers of a parameter as one word, `2+3`, because they count together; axes from the first one on."""
     found: dict[str, frozenset[Word]] = {}
     for name in JOINED & op.inputs.keys():
-        constant = literal_of(op.operand(name))
-        tensor = None if constant is None else literal(constant)
-        if tensor is None or tensor.count > MOST:
+        listed = _integers(op.operand(name))
+        if listed is None:
             continue
-        listed = [int(each) for each in numbers(tensor.data, tensor.dtype, tensor.count)]
         if name in ("axis", "axes"):
             if not isinstance(first, TensorType):
                 continue
@@ -192,12 +190,20 @@ def elements(stated: proto.Value) -> Sequence[Word] | None:
     strings = stated.immediateValue.tensor.strings.values
     if strings:
         return [*strings]
-    tensor = literal(stated)
-    if tensor is None or tensor.count > MOST:
-        return None
-    if tensor.dtype.name == "bool":
-        return ["true" if each else "false" for each in tensor.data]
-    return numbers(tensor.data, tensor.dtype, tensor.count)
+    found = _numbers(stated)
+    return found and [str(each).lower() if isinstance(each, bool) else each for each in found]
+
+
+def _integers(operand: Operand) -> list[int] | None:
+    """Return the numbers of a small constant as integers; None of any other operand."""
+    constant = literal_of(operand)
+    found = None if constant is None else _numbers(constant)
+    return None if found is None else [int(each) for each in found]
+
+
+def _numbers(constant: proto.Value) -> Sequence[bool | int | float] | None:
+    tensor = literal(constant)
+    return None if tensor is None or tensor.count > MOST else numbers(tensor.data, tensor.dtype, tensor.count)
 
 
 def _kernel(op: Op) -> dict[str, frozenset[Word]]:
@@ -223,11 +229,7 @@ def _sizes(op: Op, parameter: str) -> Sequence[int] | None:
             return None if form is None else form[1][2:]
         sizes = stated.shape[2:] if isinstance(stated, TensorType) else (None,)
         return None if None in sizes else [size for size in sizes if size is not None]
-    constant = literal_of(operand)
-    tensor = None if constant is None else literal(constant)
-    if tensor is None or tensor.count > MOST:
-        return None
-    return [int(each) for each in numbers(tensor.data, tensor.dtype, tensor.count)]
+    return _integers(operand)
 
 
 def _inner(op: Op, known: Features) -> dict[str, frozenset[Word]]:

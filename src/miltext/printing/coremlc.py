@@ -20,13 +20,13 @@ from miltext.schema.opsets import DIALECTS, plain_opset
 from miltext.schema.proto import Function, ModelDescription, Program
 from miltext.schema.stamps import BUILD_INFO
 from miltext.schema.types import DictionaryType, write_type
-from miltext.schema.value_builders import STRING, immediate
+from miltext.schema.value_builders import STRING, immediate, text_of
 from miltext.schema.walk import own_opset, values
 from miltext.syntax.literals import quote
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import DictionaryValue, FeatureDescription, Message, Value
+    from miltext.schema.proto import FeatureDescription, Message, Value
 
 LAST_OF_DIALECT_1_0 = 8
 """The last specification version whose models Apple's compiler writes in dialect 1.0."""
@@ -190,17 +190,13 @@ def _add_build_info(program: Program, versions: Versions | None) -> None:
     pairs = info.immediateValue.dictionary.values
     asked = (versions or Versions()).entries()
     for index in reversed(range(len(pairs))):
-        if _key(pairs[index]) in asked:
+        if text_of(pairs[index].key) in asked:
             del pairs[index]
-    present = {_key(pair) for pair in pairs}
+    present = {text_of(pair.key) for pair in pairs}
     entries = {**NEWEST.entries(), **asked}
     added = immediate(STRINGS, {key: text for key, text in entries.items() if key not in present})
     pairs.extend(added.immediateValue.dictionary.values)
-    pairs.sort(key=lambda pair: _key(pair).encode())
-
-
-def _key(pair: DictionaryValue.KeyValuePair) -> str:
-    return "".join(pair.key.immediateValue.tensor.strings.values)
+    pairs.sort(key=lambda pair: text_of(pair.key).encode())
 
 
 def _warn(diagnostic: Diagnostic) -> None:

@@ -23,7 +23,7 @@ from miltext.diagnostics import PrintError, codes, error
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ImageFeatureType, Value
 from miltext.schema.types import DictionaryType, ListType, TensorType, TupleType
-from miltext.schema.value_builders import STRING, Data, immediate
+from miltext.schema.value_builders import STRING, Data, immediate, text_of
 
 ATTRIBUTE = "FlexibleShapeInformation"
 
@@ -158,7 +158,7 @@ def _keep_entries(dictionary: Value, names: Collection[str]) -> None:
         is_key = pairs[place].value.immediateValue.WhichOneof("value") == "dictionary"
         if is_key:
             _keep_entries(pairs[place].value, names)
-        if not _entries(pairs[place].value) if is_key else _word(pairs[place].key) not in names:
+        if not _entries(pairs[place].value) if is_key else text_of(pairs[place].key) not in names:
             del pairs[place]
 
 
@@ -178,15 +178,11 @@ def _sections(attribute: Value) -> tuple[object, ...]:
 def _section(part: Value) -> tuple[str, dict[str, Value]] | None:
     """Return the name of a part of the attribute, and its value for each input or, of enumerated shapes, each key."""
     pair = part.immediateValue.tuple.values
-    return (_word(pair[0]), _entries(pair[1])) if len(pair) == 2 else None
+    return (text_of(pair[0]), _entries(pair[1])) if len(pair) == 2 else None
 
 
 def _entries(dictionary: Value) -> dict[str, Value]:
-    return {_word(pair.key): pair.value for pair in dictionary.immediateValue.dictionary.values}
-
-
-def _word(value: Value) -> str:
-    return "".join(value.immediateValue.tensor.strings.values)
+    return {text_of(pair.key): pair.value for pair in dictionary.immediateValue.dictionary.values}
 
 
 def _sizes(value: Value) -> Sizes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.schema.dtypes import FIELD_DTYPES, DType
+from miltext.schema.dtypes import FIELD_DTYPES, DType, packed_size
 from miltext.schema.fields import Data, field_data
 from miltext.syntax.encoding import decode, padding_is_clear
 from miltext.syntax.literals import LiteralError, nest, quote
@@ -98,7 +98,7 @@ def _sizes(data: Data, dtype: DType, shape: Shape) -> list[int] | None:
         sizes = [unknown if size is None else size for size in shape]
         known *= unknown
     if isinstance(data, bytes):
-        filled = len(data) == (known * dtype.bits + 7) // 8 and padding_is_clear(data, dtype, known)
+        filled = len(data) == packed_size(known, dtype.bits) and padding_is_clear(data, dtype, known)
     else:
         filled = len(data) == known
     return sizes if filled else None

@@ -15,7 +15,7 @@ from miltext.compiled.coremldata import FILE_NAME, parse_coremldata, parse_names
 from miltext.containers.spec import SpecModel
 from miltext.diagnostics import MiltextError, ModelError, ParseError
 from miltext.files.contents import refuse_pointer
-from miltext.files.writing import PIECE
+from miltext.files.writing import file_digest
 from miltext.models.manifest import MANIFEST, by_paths
 from miltext.models.overlays import NAMES, parsed
 from miltext.schema.proto import Model as Spec
@@ -70,7 +70,7 @@ def file_text(path: Path, shown: ModelForm | None = None) -> Iterator[str]:
         finding = failure.diagnostics[0]
         notes = "".join(f"// {note.message}\n" for note in finding.notes)
         held = failure.text if path.suffix == ".mil" and isinstance(failure, ParseError) else None
-        held = held or f"// {_digest_of_file(path)}, {path.stat().st_size} bytes\n"
+        held = held or f"// sha256:{file_digest(path)}, {path.stat().st_size} bytes\n"
         yield f"// {finding.code}: {finding.message}\n{notes}{held}"
 
 
@@ -101,14 +101,6 @@ def _pieces(path: Path, data: bytes, shown: ModelForm) -> Iterator[str]:
 
 def _digest(data: bytes) -> str:
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
-
-
-def _digest_of_file(path: Path) -> str:
-    state = hashlib.sha256()
-    with open(path, "rb", buffering=0) as file:
-        while piece := file.read(PIECE):
-            state.update(piece)
-    return f"sha256:{state.hexdigest()}"
 
 
 # ---- models

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from hashlib import blake2b
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from miltext.rewriting.applying import is_output, kept_name, remove_unused
 from miltext.rewriting.passes import GraphPass, RuleSite, in_each_function
 from miltext.rewriting.random_operations import is_random
 from miltext.rewriting.weighing import contents_of
-from miltext.schema.tensors import tensor_form
+from miltext.schema.tensors import Computed, tensor_form
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ class OpKeys:
     def __init__(self, ops: Iterable[Op], contents: ConstantContents) -> None:
         self._contents = contents
         self._known: dict[Op, Hashable] = {}
-        self._digests: dict[Hashable, bytes | None] = {}
+        self._digests: dict[Hashable, str | None] = {}
         values = (value for op in ops if op.is_constant for _, value in contents_of(op))
         places = {(_place(value), _type(value)) for value in values if is_stored(value)}
         self._alike = Counter(kind for _, kind in places)
@@ -129,7 +128,7 @@ class OpKeys:
         place = kind, _place(value)
         if place not in self._digests:
             array = self._contents.array(value)
-            self._digests[place] = None if array is None else blake2b(array.tobytes(), digest_size=32).digest()
+            self._digests[place] = None if array is None else Computed(array).digest()
         return kind, self._digests[place] or _place(value)
 
 

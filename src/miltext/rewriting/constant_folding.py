@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from math import prod
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import named
@@ -17,10 +16,11 @@ from miltext.rewriting.expressions import UnknownFact
 from miltext.rewriting.literals import literal_message
 from miltext.rewriting.passes import GraphPass, RuleSite, in_each_function
 from miltext.rewriting.weighing import own_bytes
-from miltext.schema.dtypes import BY_NAME, packed_size
-from miltext.schema.tensors import Computed, tensor_form
+from miltext.schema.dtypes import BY_NAME
+from miltext.schema.tensors import Computed
 from miltext.schema.types import TensorType, is_whole, read_type
 from miltext.schema.value_builders import STRING, immediate
+from miltext.weight_files.usage import value_size
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -71,7 +71,7 @@ class _FunctionFolding:
         for op in ops:
             if not self._is_fit(op, group):
                 continue
-            own = _size(op) + sum(map(_bytes, op.operands))
+            own = _size([*op.outputs, *op.operands])
             if group and (len(group) == TOGETHER or size + own > LARGEST or _opset(op) != _opset(next(iter(group)))):
                 yield [*group]
                 group, size = {}, 0
@@ -98,7 +98,7 @@ class _FunctionFolding:
             return False
         if not all(value.maker in group or self._is_known(value) for value in op.operands):
             return False
-        return is_repeatable(op) and all(_is_whole(value.type) for value in op.outputs) and _size(op) <= LARGEST
+        return is_repeatable(op) and all(_is_whole(value.type) for value in op.outputs) and _size(op.outputs) <= LARGEST
 
     def _is_known(self, value: Value) -> bool:
         return value in self._computed or literal_of(value) is not None
@@ -130,7 +130,7 @@ class _FunctionFolding:
         for value in op.outputs:
             if is_output(value, self._function):
                 return constant_output(value)
-        made, gone = _size(op), sum(map(own_bytes, _needed(op)))
+        made, gone = _size(op.outputs), sum(map(own_bytes, _needed(op)))
         if made <= gone or (made <= SMALL and self._narrow.isdisjoint(op.outputs)):
             return ""
         return f"{named(op.outputs[0].name)} would be a constant of {made} bytes in place of {gone}"
@@ -170,14 +170,9 @@ def _is_compressed(type: Type) -> bool:
     return dtype is not None and dtype.kind not in ("bool", "string") and dtype.bits <= 8
 
 
-def _size(op: Op) -> int:
-    """Return the bytes of the outputs of an operation."""
-    return sum(map(_bytes, op.outputs))
-
-
-def _bytes(value: Value) -> int:
-    form = None if value.message is None else tensor_form(value.message.type)
-    return 0 if form is None else packed_size(prod(form[1]), form[0].bits)
+def _size(values: Iterable[Value]) -> int:
+    """Return the bytes of values by their types."""
+    return sum(value_size(value.message) for value in values if value.message is not None)
 
 
 def _needed(op: Op) -> list[Op]:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from miltext.schema.proto import TensorValue, Value
+from miltext.schema.proto import Value
 from miltext.schema.tensors import Computed
 from miltext.schema.types import TensorType, write_type
+from miltext.schema.value_builders import immediate
 
 if TYPE_CHECKING:
     from miltext.evaluation.rules import Array
@@ -16,14 +17,10 @@ if TYPE_CHECKING:
 
 def literal_message(array: Array) -> Value:
     """Return the literal of an array of numbers, truth values or strings."""
-    made = Value()
     if array.dtype == object:
-        made.type.CopyFrom(write_type(TensorType("string", array.shape)))
-        strings = [str(each) for each in array.reshape(-1)]
-        made.immediateValue.tensor.strings.CopyFrom(TensorValue.RepeatedStrings(values=strings))
-        return made
+        return immediate(TensorType("string", array.shape), [str(each) for each in array.reshape(-1)])
     tensor = Computed(np.ascontiguousarray(array).reshape(array.shape))
-    made.type.CopyFrom(write_type(TensorType(tensor.dtype.name, array.shape)))
+    made = Value(type=write_type(TensorType(tensor.dtype.name, array.shape)))
     made.immediateValue.tensor.CopyFrom(tensor.message())
     return made
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,13 +16,13 @@ from miltext.rewriting.expressions import UnknownFact
 from miltext.rewriting.literals import literal_message
 from miltext.schema.tensors import Computed, InType
 from miltext.schema.types import TensorType, Type, is_whole, read_type
-from miltext.weight_files.model_weights import BlobFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from miltext.ir.parts import Operand
     from miltext.schema import proto
+    from miltext.weight_files.model_weights import BlobFolder
 
     Compute = Callable[["BoundValue"], Any]
 
@@ -58,28 +58,6 @@ class BoundValue(NamedTuple):
         return literal_of(self.operand)
 
 
-class StoredConstants(Constants):
-    """The constants of a program: those in weight files, and the `arrays` that a weight file will hold."""
-
-    def __init__(self, folder: Path | BlobFolder | None, arrays: Mapping[str, InType]) -> None:
-        super().__init__(*((None, folder) if isinstance(folder, BlobFolder) else (folder,)))
-        self._arrays = arrays
-
-    def read(self, message: proto.Value) -> Any:
-        tensor = self._array(message)
-        if tensor is None:
-            return super().read(message)
-        return np.frombuffer(b"".join(tensor.pieces()), CARRIERS[tensor.dtype.name]).reshape(tensor.shape)
-
-    def find(self, message: proto.Value) -> None:
-        if self._array(message) is None:
-            super().find(message)
-
-    def _array(self, message: proto.Value) -> InType | None:
-        is_in_file = message.WhichOneof("value") == "blobFileValue"
-        return self._arrays.get(message.blobFileValue.fileName) if is_in_file else None
-
-
 class ConstantContents:
     """Reads constants of a program: those in weight files, in the folder, and the `arrays` that a text names.
 
@@ -97,9 +75,9 @@ class ConstantContents:
         self._kept: dict[int, proto.Value] = {}
         self._unreadable: dict[int, str] = {}
 
-    def constants(self) -> StoredConstants:
+    def constants(self) -> Constants:
         """Return a reader of the constants for the evaluator."""
-        return StoredConstants(self._folder, self.arrays)
+        return Constants(self._folder, self.arrays)
 
     def read(self, message: proto.Value) -> Any:
         """Return the contents of a constant: an array, or a list of them. Raise UnknownFact for unreadable ones."""

@@ -7,6 +7,7 @@ and OCP's 8-bit floats; E4M3 has no infinity, and a NaN only where all bits are 
 
 from __future__ import annotations
 
+from math import lcm
 from typing import NamedTuple
 
 
@@ -116,3 +117,40 @@ ELSEWHERE: dict[str, str] = {dtype.proto_name.lower(): dtype.name for dtype in D
 def packed_size(count: int, bits: int) -> int:
     """Return the number of bytes of `count` elements of `bits` bits."""
     return -(-count * bits // 8)
+
+
+# A group is the least number of codes that fills whole bytes. The first of each group, the second of each, and so on
+# are columns, which long integers shift and mask as one.
+
+
+def group(bits: int) -> tuple[int, int]:
+    """Return the number of codes of `bits` bits in a group, and the number of bytes (at most 7)."""
+    return lcm(bits, 8) // bits, lcm(bits, 8) // 8
+
+
+def pack_codes(codes: bytes, bits: int) -> bytes:
+    """Return codes of `bits` bits, given in a byte each, side by side from the least significant bit on."""
+    if bits == 8:
+        return codes
+    count, size = group(bits)
+    packed, groups, number = packed_size(len(codes), bits), -(-len(codes) // count), 0
+    codes += bytes(groups * count - len(codes))
+    for nth in range(count):
+        column = bytearray(groups * size)
+        column[::size] = codes[nth::count]
+        number |= int.from_bytes(column, "little") << bits * nth
+    return number.to_bytes(groups * size, "little")[:packed]
+
+
+def unpack_codes(data: bytes, bits: int, most: int) -> bytes:
+    """Return at most `most` codes of `bits` bits (1 to 8) in a byte each: the reverse of `pack_codes`."""
+    if bits == 8:
+        return data
+    count, size = group(bits)
+    groups = -(-len(data) // size)
+    number = int.from_bytes(data, "little")
+    mask = int.from_bytes(((1 << bits) - 1).to_bytes(size, "little") * groups, "little")
+    codes = bytearray(groups * count)
+    for nth in range(count):
+        codes[nth::count] = (number >> bits * nth & mask).to_bytes(groups * size, "little")[::size]
+    return bytes(codes)[:most]

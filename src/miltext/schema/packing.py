@@ -8,13 +8,12 @@ writes both.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import lcm
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from miltext.schema.dtypes import packed_size
+from miltext.schema.dtypes import group, packed_size
 
 if TYPE_CHECKING:
     from miltext.schema.dtypes import DType
@@ -37,7 +36,12 @@ def pack(array: Array, dtype: DType) -> bytes:
     problem = misfit(array, dtype)
     if problem:
         raise PackingError(problem)
-    return pack_array(array, dtype.bits) if dtype.packed else array.astype(np.dtype(dtype.numpy)).tobytes()
+    return packed(array, dtype)
+
+
+def packed(array: Array, dtype: DType) -> bytes:
+    """Return the bytes of `pack`, for an array that the type can hold."""
+    return pack_array(array, dtype.bits) if dtype.packed else array.astype(np.dtype(dtype.numpy), copy=False).tobytes()
 
 
 ROWS, COLUMNS = 128, 64
@@ -103,7 +107,7 @@ def pack_array(array: Array, bits: int) -> bytes:
 
     Only the low `bits` bits of each element are packed: the caller must ensure that they contain its value.
     """
-    each, wide = _group(bits)
+    each, wide = group(bits)
     elements = np.zeros((-(-array.size // each), each), np.uint8)
     elements.reshape(-1)[: array.size] = array.astype(np.uint8).reshape(-1) & np.uint8((1 << bits) - 1)
     words = np.zeros(len(elements), _word(wide))
@@ -119,7 +123,7 @@ def unpack_array(data: Bytes, bits: int, count: int, signed: bool) -> Array:
     Raise PackingError for `data` of another length than `count` elements.
     """
     _check_size(data, bits, count)
-    each, wide = _group(bits)
+    each, wide = group(bits)
     groups = -(-count // each)
     octets = np.zeros(groups * wide, np.uint8)
     octets[: len(data)] = np.frombuffer(data, np.uint8) if count else 0
@@ -143,14 +147,6 @@ def _check_size(data: Bytes, bits: int, count: int) -> None:
         raise PackingError(f"{count} elements of {bits} bits take {packed_size(count, bits)} bytes, not {len(data)}")
 
 
-def _group(bits: int) -> tuple[int, int]:
-    """Return the size of the smallest run of elements that fills whole bytes: the number of elements, and of bytes (at
-    most 7).
-    """
-    whole = lcm(bits, 8)
-    return whole // bits, whole // 8
-
-
 def _word(wide: int) -> str:
     """Return the numpy type of a little-endian integer that has room for `wide` bytes."""
     return "<u1" if wide == 1 else "<u4" if wide <= 4 else "<u8"
@@ -163,8 +159,8 @@ def decode(patterns: Array, dtype: DType) -> Array:
     """
     if dtype.kind != "float" or patterns.dtype.kind == "f":
         return patterns
-    sign = 1 << dtype.bits - 1
-    magnitude = patterns & patterns.dtype.type(sign - 1)
+    sign, flat = 1 << dtype.bits - 1, patterns.reshape(-1)  # of a scalar, the results would be no arrays
+    magnitude = flat & flat.dtype.type(sign - 1)
     values = (magnitude.astype(np.uint32) << np.uint32(23 - dtype.mantissa)).view(np.float32)
     with np.errstate(invalid="ignore"):  # the bits of a bf16's NaN may be a signalling NaN's
         values *= np.float32(2.0 ** (128 - (1 << dtype.bits - 2 - dtype.mantissa)))
@@ -172,8 +168,8 @@ def decode(patterns: Array, dtype: DType) -> Array:
     values[magnitude > greatest] = np.nan
     if dtype.infinite:
         values[magnitude == greatest] = np.inf
-    signed: npt.NDArray[np.float32] = np.where(patterns & patterns.dtype.type(sign), -values, values)
-    return signed
+    signed: npt.NDArray[np.float32] = np.where(flat & flat.dtype.type(sign), -values, values)
+    return signed.reshape(patterns.shape)
 
 
 def encode(values: Array, dtype: DType) -> Array:

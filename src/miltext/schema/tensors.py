@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Protocol
 
-from miltext.schema.dtypes import BY_NAME, BY_NUMBER, DType, packed_size
+from miltext.schema.dtypes import BY_NAME, BY_NUMBER, DType, packed_size, unpack_codes
 from miltext.schema.fields import VALUES, field_data
 from miltext.schema.proto import TensorValue
 from miltext.schema.wire import sized
@@ -86,14 +86,14 @@ class Tensor(Protocol):
         """Yield the packed elements without copying those in memory: whole elements, CHUNK of them at most."""
         return self.pieces()
 
-    def chunks(self) -> Iterator[Array]:
-        """Yield the elements as flat arrays: the result of `array`, in pieces."""
+    def chunks(self, pieces: Iterable[Bytes] | None = None) -> Iterator[Array]:
+        """Yield the elements as flat arrays: the result of `array`, in pieces, those of `views` unless given."""
         from miltext.schema.packing import unpack
 
         left = self.count
-        for view in self.views():
-            number = min(left, len(view) * 8 // self.dtype.bits)
-            yield unpack(view, self.dtype, number)
+        for piece in self.views() if pieces is None else pieces:
+            number = min(left, len(piece) * 8 // self.dtype.bits)
+            yield unpack(piece, self.dtype, number)
             left -= number
 
     def array(self, shape: tuple[int, ...] | None = None) -> Array:
@@ -219,9 +219,8 @@ def numbers(data: bytes, dtype: DType, count: int) -> Sequence[bool | int | floa
     if dtype.packed:
         if len(data) != packed_size(count, dtype.bits):
             return ()
-        whole, mask = int.from_bytes(data, "little"), (1 << dtype.bits) - 1
-        patterns = [whole >> dtype.bits * place & mask for place in range(count)]
-        return [pattern - mask - 1 if pattern > dtype.maximum else pattern for pattern in patterns]
+        codes = unpack_codes(data, dtype.bits, count)
+        return [code - (1 << dtype.bits) if code > dtype.maximum else code for code in codes]
     code = CODES.get(dtype.name)
     if code is None or len(data) * 8 % dtype.bits:
         return ()

@@ -1,4 +1,4 @@
-"""Immediate Values made from Python's own: texts, lists of ints, tuples and dictionaries."""
+"""Immediate Values made from Python's own: texts, lists of texts or ints, tuples and dictionaries; and their texts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from miltext.schema.proto import TensorValue, Value
 from miltext.schema.types import DictionaryType, ListType, TensorType, TupleType, Type, write_type
 
 Data = Any
-"""A text or a sequence of ints for a tensor, a sequence for a tuple or a list, and a mapping for a dictionary."""
+"""A text, or a list of texts or ints, for a tensor, a sequence for a tuple or a list, a mapping for a dictionary."""
 
 STRING = TensorType("string", ())
 
@@ -18,8 +18,9 @@ def immediate(type: Type, data: Data) -> Value:
     value = Value(type=write_type(type))
     holder = value.immediateValue
     if isinstance(type, TensorType):
-        if isinstance(data, str):
-            holder.tensor.strings.CopyFrom(TensorValue.RepeatedStrings(values=[data]))
+        if type.dtype == "string":
+            texts = [data] if isinstance(data, str) else data
+            holder.tensor.strings.CopyFrom(TensorValue.RepeatedStrings(values=texts))
         else:
             holder.tensor.ints.CopyFrom(TensorValue.RepeatedInts(values=data))
     elif isinstance(type, TupleType):
@@ -32,3 +33,8 @@ def immediate(type: Type, data: Data) -> Value:
         for key, element in data.items():
             holder.dictionary.values.add(key=immediate(STRING, key), value=immediate(type.value, element))
     return value
+
+
+def text_of(value: Value) -> str:
+    """Return the text in an immediate Value, empty if there is none; several are joined."""
+    return "".join(value.immediateValue.tensor.strings.values)

@@ -12,10 +12,9 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
-from math import lcm
 
 from miltext.diagnostics import codes
-from miltext.schema.dtypes import BY_NAME, DType
+from miltext.schema.dtypes import BY_NAME, DType, pack_codes, packed_size, unpack_codes
 from miltext.syntax.floats import FORMATS, bits_of, decimal_text, float_texts, hex_text, pack_floats
 from miltext.syntax.literals import LiteralError, Shape, chunks, flatten, locate, rows, shown
 from miltext.syntax.literals import elements as elements_of
@@ -116,7 +115,7 @@ def _unpacked(elements: Sequence[str], dtype: DType) -> Data:
 
 
 def _packed(data: Data, dtype: DType) -> Data:
-    return _pack_codes(data, dtype.bits) if dtype.packed and isinstance(data, bytes) else data
+    return pack_codes(data, dtype.bits) if dtype.packed and isinstance(data, bytes) else data
 
 
 @cache
@@ -214,7 +213,7 @@ def _decoded(data: bytes, dtype: DType, count: int, decimal: bool) -> Iterator[I
 
 
 def _check_size(data: bytes, dtype: DType, count: int) -> None:
-    if len(data) != (count * dtype.bits + 7) // 8:
+    if len(data) != packed_size(count, dtype.bits):
         raise ValueError(f"{len(data)} bytes are not {count} elements of {dtype.name}")
 
 
@@ -224,40 +223,8 @@ def padding_is_clear(data: bytes, dtype: DType, count: int) -> bool:
     return not used or data[-1] >> used == 0
 
 
-# A group is the least number of codes that fills whole bytes. The first of each group, the second of each, and so on
-# are columns, which long integers shift and mask as one.
-
-
-def _group(bits: int) -> tuple[int, int]:
-    """Return the number of codes of `bits` bits in a group, and the number of bytes."""
-    return lcm(bits, 8) // bits, lcm(bits, 8) // 8
-
-
-def _pack_codes(codes: bytes, bits: int) -> bytes:
-    """Return codes of `bits` bits side by side, given in a byte each."""
-    if bits == 8:
-        return codes
-    count, size = _group(bits)
-    packed, groups, number = (len(codes) * bits + 7) // 8, -(-len(codes) // count), 0
-    codes += bytes(groups * count - len(codes))
-    for nth in range(count):
-        column = bytearray(groups * size)
-        column[::size] = codes[nth::count]
-        number |= int.from_bytes(column, "little") << bits * nth
-    return number.to_bytes(groups * size, "little")[:packed]
-
-
 def _chunk_codes(chunk: bytes, bits: int, most: int) -> Iterable[int]:
-    """Return the bits of each element in a chunk, at most `most`; for packed ones the reverse of `_pack_codes`."""
-    if bits == 8:
-        return chunk
+    """Return the bits of each element in a chunk, at most `most`."""
     if bits > 8:
         return struct.unpack(f"<{len(chunk) * 8 // bits}{_LETTERS[bits]}", chunk)
-    count, size = _group(bits)
-    groups = -(-len(chunk) // size)
-    number = int.from_bytes(chunk, "little")
-    mask = int.from_bytes(((1 << bits) - 1).to_bytes(size, "little") * groups, "little")
-    codes = bytearray(groups * count)
-    for nth in range(count):
-        codes[nth::count] = (number >> bits * nth & mask).to_bytes(groups * size, "little")[::size]
-    return bytes(codes)[:most]
+    return unpack_codes(chunk, bits, most)

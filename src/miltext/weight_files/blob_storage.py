@@ -371,16 +371,15 @@ class BlobWriter:
         """
         from miltext.schema.packing import PackingError, pack, pieces_in_order
 
-        size = packed_size(array.size, dtype.bits)
         pieces = (pack(piece, dtype) for piece in pieces_in_order(array, CHUNK))
         try:
-            return self._record(dtype, size, size * 8 - array.size * dtype.bits, pieces)
+            return self.add_pieces(dtype, array.size, pieces)
         except PackingError as failure:
             raise refusal(codes.UNSTORABLE_VALUE, str(failure), self.path) from failure
 
     def add_pieces(self, dtype: DType, count: int, pieces: Iterable[bytes]) -> int:
         """Append the packed bytes of a number of elements, piece by piece, and return the offset of their record."""
-        size = -(-count * dtype.bits // 8)
+        size = packed_size(count, dtype.bits)
         return self._record(dtype, size, size * 8 - count * dtype.bits, pieces)
 
     def add_stored(self, dtype: DType, count: int, path: Path, start: int) -> int:

@@ -240,22 +240,3 @@ def _unlike(name: str, taken: Mapping[str, object]) -> str:
     """Return the name, with a number if two values of a function share it, as in sibling blocks."""
     numbered = (f"{name}@{number}" for number in count(2))
     return next(each for each in chain([name], numbered) if each not in taken)
-
-
-def npy_pieces(weights: Weights, weight: Weight, progress: Progress | None = None) -> Iterator[bytes]:
-    """Yield a weight as a .npy file, in pieces, of which only one is in memory.
-
-    `progress` is called with the number of elements of each piece, once it is taken.
-    """
-    import io
-
-    import numpy as np
-
-    header = io.BytesIO()
-    fields = {"descr": np.dtype(weight.dtype.numpy).str, "fortran_order": False, "shape": weight.shape}
-    np.lib.format.write_array_header_1_0(header, fields)
-    yield header.getvalue()
-    for part in weights.tensor(weight.value).chunks():
-        yield part.tobytes()
-        if progress:
-            progress(part.size)

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import MiltextError
 from miltext.printing.graph_calls import WeightFacts
-from miltext.schema.dtypes import packed_size
-from miltext.schema.tensors import tensor_dtype, tensor_form, tensor_shape
+from miltext.schema.tensors import tensor_dtype, tensor_shape
 from miltext.weight_files.model_weights import BlobFolder
 from miltext.weight_files.statistics import MOST_BYTES, statistics
+from miltext.weight_files.usage import value_size
 
 if TYPE_CHECKING:
     from miltext.files.writing import Progress
@@ -56,7 +56,7 @@ class PageWeights:
     def __call__(self, spellings: Sequence[str]) -> list[WeightFacts]:
         """Return the facts about each weight. A weight that cannot be read has the reason."""
         values = [self._value(each) for each in spellings]
-        sizes = [_size(value) for value in values if value is not None]
+        sizes = [value_size(value) for value in values if value is not None]
         most = limit(sizes)
         if self._expect:
             self._expect(lambda: sum(min(size, most) for size in sizes))
@@ -99,12 +99,6 @@ def limit(sizes: Sequence[int]) -> int:
     return most
 
 
-def _size(value: Value) -> int:
-    """Return the bytes of a weight by its type, 0 for an unknown size."""
-    form = tensor_form(value.type)
-    return packed_size(prod(form[1]), form[0].bits) if form and form[0].kind != "string" else 0
-
-
 def _stated(value: Value) -> WeightFacts:
     """Return the facts that a value states."""
     dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
@@ -114,7 +108,7 @@ def _stated(value: Value) -> WeightFacts:
         dtype.name if dtype else "",
         f"[{', '.join(map(str, shape))}]" if shape is not None else "",
         prod(shape or ()) if known else 0,
-        _size(value),
+        value_size(value),
         place.fileName,
         place.offset,
     )

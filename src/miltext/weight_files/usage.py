@@ -12,7 +12,7 @@ from miltext.weight_files.blob_storage import ALIGNMENT, aligned
 from miltext.weight_files.model_weights import blob_values
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import Program, Value
+    from miltext.schema.proto import NamedValueType, Program, Value
 
 
 def used_sizes(programs: Iterable[Program]) -> dict[str, dict[int, int]]:
@@ -28,8 +28,8 @@ def used_sizes(programs: Iterable[Program]) -> dict[str, dict[int, int]]:
     return found
 
 
-def value_size(value: Value) -> int:
-    """Return the number of bytes of a value of a known type and shape in a weight file, 0 for another."""
+def value_size(value: Value | NamedValueType) -> int:
+    """Return the number of bytes of the elements of a known type and shape in a weight file, 0 for another type."""
     form = tensor_form(value.type)
     return packed_size(prod(form[1]), form[0].bits) if form else 0
 

@@ -111,19 +111,20 @@ def _found(stored: _Stored, progress: Callable[[int], object]) -> Iterator[Diagn
     """Yield the findings about one tensor."""
     import numpy as np
 
-    from miltext.schema.packing import decode, unpack
+    from miltext.schema.dtypes import packed_size
+    from miltext.schema.packing import decode
 
     nans, infinities, large, others = _Group(), _Group(), _Group(), _Group()
     start, tensor = 0, stored.tensor
-    for piece in tensor.pieces():  # read, not mapped: a mapped file fills the memory of the process
-        values = decode(unpack(piece, tensor.dtype, len(piece) * 8 // tensor.dtype.bits), tensor.dtype)
+    for chunk in tensor.chunks(tensor.pieces()):  # read, not mapped: a mapped file fills the memory of the process
+        values = decode(chunk, tensor.dtype)
         finite = np.isfinite(values)
         nans.add(np.isnan(values), start)
         infinities.add(np.isinf(values), start)
         large.add(finite & (np.abs(values) > GREATEST_HALF), start)
         others.add(finite & (values != 0), start)
         start += len(values)
-        progress(len(piece))
+        progress(packed_size(len(values), tensor.dtype.bits))
     where = f"{stored.place}: {listed(stored.weights, 'and', _MOST_NAMED)}"
     if nans.count:
         yield _finding("warning", f"{where}: {nans.words('NaN')}")
