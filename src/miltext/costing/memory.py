@@ -11,13 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.costing.formulas import VIEWS
-from miltext.ir.liveness import last_places
+from miltext.ir.needs import last_places
 from miltext.ir.parts import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Op
 
 
 class Peak(NamedTuple):

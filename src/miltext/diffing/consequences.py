@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
     from miltext.diffing.inferred import InferredGraph, ResizedGraph
     from miltext.diffing.partners import Partners
-    from miltext.ir.parts import Block, Operand
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Operand
     from miltext.pairing.keyed import KeyedGraph
     from miltext.pairing.pairing import PairedFunction
     from miltext.schema.types import Type

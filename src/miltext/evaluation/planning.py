@@ -10,8 +10,7 @@ import numpy as np
 from miltext.evaluation.declared import FAILURES, outputs_of
 from miltext.evaluation.rules import OpsetText, Rule
 from miltext.evaluation.values import CARRIERS, WITHOUT_NUMPY, widened
-from miltext.ir.liveness import last_places
-from miltext.ir.needs import behind
+from miltext.ir.needs import behind, last_places
 from miltext.ir.parts import Value
 from miltext.schema.operations import signature
 from miltext.schema.types import TensorType
@@ -23,7 +22,8 @@ if TYPE_CHECKING:
     from miltext.evaluation.carried import Carried
     from miltext.evaluation.rules import Array, Made, Multiply, Widen
     from miltext.evaluation.values import Constants, RunValue
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Op
     from miltext.schema.paths import Path
     from miltext.schema.types import Type
 

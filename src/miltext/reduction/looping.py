@@ -15,7 +15,8 @@ from miltext.ir.needs import written
 from miltext.ir.parts import Value
 
 if TYPE_CHECKING:
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Op
     from miltext.schema.proto import Program
 
 

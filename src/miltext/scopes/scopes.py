@@ -7,15 +7,15 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from miltext.ir.liveness import last_places
+from miltext.ir.needs import last_places
 from miltext.printing.graph_scopes import GraphNode, scopes
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Op
 
 _NUMBER = re.compile(r"\d+")
 
