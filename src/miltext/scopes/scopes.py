@@ -76,8 +76,7 @@ def scopes_of(block: Block) -> list[str]:
         found.update((ops[place], label) for place, label in _labels(node, ""))
     for op in reversed([*block]):
         if op.is_constant:
-            users = [user for value in op.outputs for user in value.users]
-            found[op] = next((found[user] for user in users if user in found), "")
+            found[op] = next((found[user] for user in op.users if user in found), "")
     return [found.get(op, "") for op in block]
 
 
