@@ -208,7 +208,7 @@ class Consequences:
 
     def of_move(self, moved: Sequence[Op], places: set[Op]) -> Consequence | None:
         """Return the reason for the new place of operations; `places` are all moved or added operations."""
-        users = [each.users for each in moved]
+        users = [op.users for op in moved]
         if all(op.is_constant and own and places.issuperset(own) for op, own in zip(moved, users, strict=True)):
             return Consequence("place", label(users[0][0]))
         return None

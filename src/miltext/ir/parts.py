@@ -228,14 +228,14 @@ class Op:
         return is_constant(self.type)
 
     @property
+    def users(self) -> list[Op]:
+        """The operations with an output as an argument, each once for an output."""
+        return [user for value in self.outputs for user in value.users]
+
+    @property
     def operands(self) -> list[Value]:
         """The values among the arguments, in the order of the parameters, without literals."""
         return [value for parameter in self.inputs for value in self.values(parameter)]
-
-    @property
-    def users(self) -> list[Op]:
-        """The operations with an output as an argument, once for each output."""
-        return [user for value in self.outputs for user in value.users]
 
     def values(self, parameter: str) -> list[Value]:
         """Return the values among the arguments of a parameter, without literals."""
