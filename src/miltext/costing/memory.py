@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.costing.formulas import VIEWS
-from miltext.ir.needs import last_places
+from miltext.ir.liveness import last_places
 from miltext.ir.parts import Value
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ import numpy as np
 from miltext.evaluation.declared import FAILURES, outputs_of
 from miltext.evaluation.rules import OpsetText, Rule
 from miltext.evaluation.values import CARRIERS, WITHOUT_NUMPY, widened
-from miltext.ir.needs import behind, last_places
+from miltext.ir.liveness import last_places
+from miltext.ir.needs import behind
 from miltext.ir.parts import Value
 from miltext.schema.operations import signature
 from miltext.schema.types import TensorType

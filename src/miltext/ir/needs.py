@@ -1,12 +1,9 @@
-"""Values behind others, the needed operations of a block, and the last use of each value.
-
-An operation needs the makers of its arguments, and the writers of its states.
-"""
+"""Values behind others, and the needed operations of a block: makers of arguments, and writers of states."""
 
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -104,17 +101,6 @@ def written(op: Op) -> Iterator[Value]:
     for inner in op.walk():
         if inner.type != READS:
             yield from (value for value in inner.operands if value.is_state)
-
-
-def last_places(ops: Sequence[Op], others: Sequence[Iterable[Value]] = ()) -> dict[Value, int]:
-    """Return the place of the last operation, in this order, that uses or makes each value, also inside its blocks.
-
-    `others` are further values that each operation uses.
-    """
-    last: dict[Value, int] = {}
-    for place, op in enumerate(ops):
-        last.update(dict.fromkeys((*op.used(), *op.outputs, *(others[place] if others else ())), place))
-    return last
 
 
 def sort(block: Block) -> bool:

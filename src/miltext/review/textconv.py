@@ -99,6 +99,10 @@ def _pieces(path: Path, data: bytes, shown: ModelForm) -> Iterator[str]:
     return _model(read(data, path.name), shown)
 
 
+def _digest(data: bytes) -> str:
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
 def _digest_of_file(path: Path) -> str:
     state = hashlib.sha256()
     with open(path, "rb", buffering=0) as file:
@@ -131,7 +135,7 @@ def _model(model: Model, shown: ModelForm) -> Iterator[str]:
     elif not model.models:
         assert model.spec is not None  # all else is a Program
         wire = model.spec.SerializeToString(deterministic=True)
-        yield f"// a {model.type}, which has no text: sha256:{hashlib.sha256(wire).hexdigest()}, {len(wire)} bytes\n"
+        yield f"// a {model.type}, which has no text: {_digest(wire)}, {len(wire)} bytes\n"
     for index, nested in enumerate(model.models):
         yield f"\n// ---- model {index} {quote(nested.pipeline_name)}: {nested.type}\n"
         yield from _model(nested, shown)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from miltext.ir.needs import last_places
+from miltext.ir.liveness import last_places
 from miltext.printing.graph_scopes import GraphNode, scopes
 from miltext.syntax.names import name_text
 
