@@ -96,11 +96,9 @@ def behind(values: Iterable[Value], passes: Callable[[Value], bool] = lambda _: 
 
 def written(op: Op) -> Iterator[Value]:
     """Yield the states that an operation, or one inside its blocks, may write to, by an operation other than a read."""
-    if op.type != READS:
-        yield from (value for value in op.operands if value.is_state)
-    for inner in op.walk():
-        if inner.type != READS:
-            yield from (value for value in inner.operands if value.is_state)
+    for each in (op, *op.walk()):
+        if each.type != READS:
+            yield from (value for value in each.operands if value.is_state)
 
 
 def sort(block: Block) -> bool:
