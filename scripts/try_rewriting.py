@@ -40,7 +40,8 @@ from miltext.drafting.draft import Draft
 from miltext.drafting.programs import program_of
 from miltext.generation.options import Options
 from miltext.generation.programs import generate
-from miltext.ir.parts import Block, Op, Value
+from miltext.ir.functions import Block
+from miltext.ir.parts import Op, Value
 from miltext.ir.planting import Planting
 from miltext.rewriting.literals import literal_message
 from miltext.rewriting.operands import ConstantContents

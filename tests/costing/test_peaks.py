@@ -7,8 +7,9 @@ import pytest
 import miltext
 from miltext.generation.options import Options
 from miltext.generation.programs import generate
+from miltext.ir.functions import Block
 from miltext.ir.graph import Graph
-from miltext.ir.parts import Block, Op, Value
+from miltext.ir.parts import Op, Value
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.proto import Program
 from miltext.schema.types import DictionaryType, ListType, StateType, TensorType, Type

@@ -18,8 +18,9 @@ from miltext import MiltextError, parse
 from miltext.building.new_model import ml_programs
 from miltext.generation.programs import generate
 from miltext.ir.flow import FLOWS, carried_into, variables_of
+from miltext.ir.functions import Block
 from miltext.ir.graph import Graph
-from miltext.ir.parts import Block, GraphError, Op, Operand, Value, literal_of
+from miltext.ir.parts import GraphError, Op, Operand, Value, literal_of
 from miltext.schema.operations import all_names, signature
 from miltext.schema.opsets import OPSETS
 from miltext.schema.proto import Model, Program
@@ -38,7 +39,7 @@ def marks(graph: Graph) -> None:
     """Mark everything as edited, so that it is compared with what it was copied from."""
     for function in graph.functions.values():
         function.touch()
-        for block in [each for own in function.blocks.values() for each in own.blocks()]:
+        for block in [each for _, each in function.parts() if isinstance(each, Block)]:
             block.touch()
     for op in graph.walk():
         op.touch()
@@ -47,7 +48,7 @@ def marks(graph: Graph) -> None:
 def rebuilds(graph: Graph) -> None:
     """Insert every operation anew, from a message of its own."""
     for function in graph.functions.values():
-        for block in [each for own in function.blocks.values() for each in own.blocks()]:
+        for block in [each for _, each in function.parts() if isinstance(each, Block)]:
             ops = list(block)
             block.append(*ops)
             block.outputs = block.outputs
@@ -77,7 +78,7 @@ def check_uses(graph: Graph) -> None:
         for op in function.walk():
             for parameter, operands in op.inputs.items():
                 found += [(each, op, parameter, n) for n, each in enumerate(operands) if isinstance(each, Value)]
-        blocks = [each for own in function.blocks.values() for each in own.blocks()]
+        blocks = [each for _, each in function.parts() if isinstance(each, Block)]
         found += [(value, block, "", nth) for block in blocks for nth, value in enumerate(block.outputs)]
         values = {*function.defined(), *function.undefined.values()}
         stated = [(value, use.user, use.parameter, use.place) for value in values for use in value.uses]

@@ -12,8 +12,9 @@ from support.short_drafts import DRAFTS
 import miltext
 from miltext.diagnostics import Span
 from miltext.generation.programs import generate
+from miltext.ir.functions import Block
 from miltext.ir.graph import Graph
-from miltext.ir.parts import Block, Value
+from miltext.ir.parts import Value
 from miltext.parsing.elaboration import elaborate
 from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.parser import attempt

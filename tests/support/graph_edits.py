@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from miltext.ir.functions import Function
+from miltext.ir.functions import Block, Function
 from miltext.ir.graph import Graph
 from miltext.ir.needs import sort
-from miltext.ir.parts import Block, Op, Value
+from miltext.ir.parts import Op, Value
 from miltext.schema.types import TensorType
 
 GraphEdit = Callable[[Random, Function], bool]

@@ -17,9 +17,9 @@ from miltext.diffing.structure import BlockDifference, ChangedOperation, Functio
 from miltext.drafting.reshaping import reshape
 from miltext.generation.options import Options
 from miltext.generation.programs import generate
-from miltext.ir.functions import Function
+from miltext.ir.functions import Block, Function
 from miltext.ir.graph import Graph
-from miltext.ir.parts import Block, Op, Operand, Value, literal_of
+from miltext.ir.parts import Op, Operand, Value, literal_of
 from miltext.pairing.keyed import label
 from miltext.schema.proto import Program
 from miltext.schema.tensors import literal

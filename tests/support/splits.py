@@ -18,7 +18,6 @@ from miltext.evaluation.evaluator import Evaluator
 from miltext.evaluation.random_inputs import random_inputs
 from miltext.ir.graph import Graph
 from miltext.ir.needs import Needs
-from miltext.ir.planting import set_inputs
 
 if TYPE_CHECKING:
     from miltext.ir.parts import Op
@@ -135,7 +134,7 @@ def _as_the_whole(whole: WholeModel, linked: Model) -> Model:
     places = {_known_by(op): place for place, op in enumerate(original.block)}
     function.block.append(*sorted(function.block, key=lambda op: places[_known_by(op)]))
     names = [value.name for value in original.inputs]
-    set_inputs(function, sorted(function.inputs, key=lambda value: names.index(value.name)))
+    function.set_inputs(sorted(function.inputs, key=lambda value: names.index(value.name)))
     made = graph.program()
     if function.name != whole.function:
         made.functions[whole.function].CopyFrom(made.functions.pop(function.name))

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from miltext.advisories.table import Advisory
     from miltext.checking.further import Further
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block
+    from miltext.ir.functions import Block, Function
     from miltext.schema.proto import Program
 
 

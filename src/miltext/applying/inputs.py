@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.diffing.edits import InputAdded, InputRemoved, InputsEdit
-from miltext.ir.parts import Block, Op
-from miltext.ir.planting import insert_input, set_inputs
+from miltext.ir.functions import Block
+from miltext.ir.parts import Op
 
 if TYPE_CHECKING:
     from miltext.applying.entries import EntryTable
@@ -22,16 +22,17 @@ def edit_inputs(edits: EntryTable, partners: Partners, planting: Planting) -> No
         owner = _own(order.owner, partners)
         known = [partners.values[each] for each in order.inputs]
         following = iter(known)
-        set_inputs(owner, [next(following) if value in known else value for value in owner.inputs])
+        owner.set_inputs(next(following) if value in known else value for value in owner.inputs)
     for removed in edits.of(InputRemoved):
         value = partners.values[removed.old]
         assert value.owner is not None, "an input has an owner"
         assert not isinstance(value.owner, Op), "and is not an output"
-        set_inputs(value.owner, [each for each in value.owner.inputs if each is not value])
+        value.owner.set_inputs(each for each in value.owner.inputs if each is not value)
     for added in edits.of(InputAdded):
         owner = _own(added.owner, partners)
         (made,) = planting.declared([added.new], owner)
-        insert_input(owner, _place(added.new, owner, partners, planting), made)
+        place = _place(added.new, owner, partners, planting)
+        owner.set_inputs([*owner.inputs[:place], made, *owner.inputs[place:]])
 
 
 def _own(old: Function | Block, partners: Partners) -> Function | Block:

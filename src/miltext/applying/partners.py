@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miltext.ir.parts import Block, Op
+from miltext.ir.functions import Block
+from miltext.ir.parts import Op
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -31,8 +31,9 @@ from miltext.diffing.edits import (
     ResultsEdit,
     TypeEdit,
 )
+from miltext.ir.functions import Block
 from miltext.ir.graph import Graph
-from miltext.ir.parts import Block, GraphError, Op
+from miltext.ir.parts import GraphError, Op
 from miltext.ir.planting import Planting, connected, take_literals
 from miltext.ir.reading import read_function
 from miltext.pairing.keyed import NAME

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from miltext.checking.inference.operands import Arguments
     from miltext.checking.inference.program import Inference
     from miltext.checking.inference.reading import StatedGraph
-    from miltext.ir.parts import Block
+    from miltext.ir.functions import Block
     from miltext.schema.operations import BlockSignature, Signature
 
 TRUTH = TensorType("bool", ())

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from miltext.checking.inference.operands import NestedBlock
     from miltext.checking.inference.program import Path as InferencePath
     from miltext.checking.inference.reading import StatedGraph
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Op
     from miltext.schema.operations import Signature
     from miltext.schema.paths import Path
     from miltext.schema.types import ListType

@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from miltext.checking.draft_types import DraftTypes
     from miltext.checking.inference.operands import Arguments, NestedBlock
     from miltext.checking.inference.program import Path as InferencePath
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Op
     from miltext.parsing.recovery import Recovered
     from miltext.schema.operations import Signature
     from miltext.schema.proto import NamedValueType

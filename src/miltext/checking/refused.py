@@ -16,7 +16,7 @@ from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
     from miltext.checking.inference.reading import StatedGraph
-    from miltext.ir.parts import Block
+    from miltext.ir.functions import Block
     from miltext.schema.types import Type
 
 PACKED = frozenset(dtype.name for dtype in DTYPES if dtype.packed)

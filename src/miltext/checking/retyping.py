@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from miltext.checking.inference.program import Path as InferencePath
     from miltext.checking.inference.reading import StatedType
     from miltext.checking.resizing.resizing import Resizing
-    from miltext.ir.parts import Block, Op, Value
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Op, Value
     from miltext.parsing.recovery import Recovered
     from miltext.schema.paths import Path
     from miltext.schema.types import Type

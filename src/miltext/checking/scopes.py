@@ -14,7 +14,7 @@ from miltext.checking.findings import LONG, Finding, Remark, named, opset_named
 from miltext.checking.inference import TensorType, spelled
 from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import bool_meant, did_you_mean, nearest, one_slip_from
-from miltext.ir.parts import Block, Op, Value
+from miltext.ir.parts import Op, Value
 from miltext.parsing.lowering.imports import import_named
 from miltext.schema.dtypes import ELSEWHERE
 from miltext.schema.operations import words_of
@@ -25,7 +25,7 @@ from miltext.syntax.names import name_text, opset_text, unfit
 
 if TYPE_CHECKING:
     from miltext.checking.inference.reading import StatedGraph
-    from miltext.ir.functions import Function
+    from miltext.ir.functions import Block, Function
 
 SUGGESTED_OPSET = "ios18"
 """The suggestion for a missing opset: the first opset with all operations of the table."""

@@ -15,7 +15,7 @@ from miltext.checking.findings import Finding, counted, named
 from miltext.checking.inference.reading import Constant
 from miltext.checking.sizes import GREATEST, WAY_OUT, greatest_size, too_large
 from miltext.diagnostics import codes
-from miltext.ir.parts import Block
+from miltext.ir.functions import Block
 from miltext.parsing.lowering.left_out import MARK
 from miltext.schema.dtypes import BY_NUMBER, DType
 from miltext.schema.operations import first_opset

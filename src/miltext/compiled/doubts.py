@@ -6,7 +6,7 @@ compiled model has are reported, but not refused: the forms of the files are kno
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.compiled.coremldata import WHOLE_STAGES
@@ -17,7 +17,7 @@ from miltext.printing.flexible_shapes import flexible
 from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import FeatureDescription, FunctionDescription, Model, ModelDescription
+    from miltext.schema.proto import FunctionDescription, Model, ModelDescription
 
 
 class Doubt(NamedTuple):
@@ -40,10 +40,6 @@ class Doubt(NamedTuple):
 
 def _described(spec: Model) -> list[ModelDescription | FunctionDescription]:
     return [spec.description, *spec.description.functions]
-
-
-def _inputs(spec: Model) -> Iterator[FeatureDescription]:
-    return (entry for each in _described(spec) for entry in each.input)
 
 
 def _has_flexible_inputs(spec: Model) -> bool:
@@ -77,7 +73,9 @@ UNSEEN: dict[str, Unseen] = {
         "the histogram of huggingface.co/finnvoorhees/coreml-SmolLM2-135M-Instruct-8bit",
     ),
     "a classifier": Unseen(lambda spec: any(each.predictedFeatureName for each in _described(spec))),
-    "a model with optional inputs": Unseen(lambda spec: any(entry.type.isOptional for entry in _inputs(spec))),
+    "a model with optional inputs": Unseen(
+        lambda spec: any(entry.type.isOptional for each in _described(spec) for entry in each.input)
+    ),
     "a model with training inputs": Unseen(lambda spec: bool(spec.description.trainingInput)),
     "several inputs of flexible shape": Unseen(_has_flexible_inputs),
     "an updatable model": Unseen(lambda spec: spec.isUpdatable),

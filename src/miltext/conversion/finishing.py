@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from miltext.conversion.known import Known, KnownConstant, dtype_of
 from miltext.ir.casts import cast_ops
-from miltext.ir.parts import Block, Op, Use, Value
+from miltext.ir.parts import Op, Use, Value
 from miltext.printing.renaming import rename
 from miltext.schema.types import TensorType, Type
 from miltext.schema.value_builders import STRING, immediate
@@ -15,6 +15,7 @@ from miltext.schema.value_builders import STRING, immediate
 if TYPE_CHECKING:
     from miltext.conversion.contents import Contents
     from miltext.conversion.planning import Planning
+    from miltext.ir.functions import Block
 
 DROPPED = {"source_val", "output_dtype"}
 """The parts of a `constexpr_cast` that a `const` lacks."""

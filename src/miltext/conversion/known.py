@@ -9,7 +9,8 @@ from miltext.schema.types import ListType, StateType, TensorType, Type
 if TYPE_CHECKING:
     from miltext.checking.inference.operands import Operand
     from miltext.conversion.numbers import Numbers
-    from miltext.ir.parts import Block, Op, Use, Value
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Op, Use, Value
 
 
 class Precisions(NamedTuple):

@@ -26,7 +26,8 @@ from miltext.schema.value_builders import STRING, immediate
 if TYPE_CHECKING:
     from miltext.conversion.contents import Contents
     from miltext.conversion.numbers import Numbers
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Op
     from miltext.ir.parts import Operand as GraphOperand
     from miltext.schema import proto
 

@@ -17,7 +17,8 @@ from miltext.ir.parts import Value
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Op
 
 
 class Peak(NamedTuple):

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from miltext.checking.inference.operands import Arguments, Operand
     from miltext.checking.inference.program import Path
     from miltext.costing.sized import SizedModel
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Op
     from miltext.models.model import Stage
     from miltext.schema.types import Type
 

@@ -40,7 +40,8 @@ from miltext.diffing.structure import (
     WeightDifference,
 )
 from miltext.diffing.telling import REMOVED, USES
-from miltext.ir.parts import Block, Op, Value
+from miltext.ir.functions import Block
+from miltext.ir.parts import Op, Value
 from miltext.pairing.keyed import EXACT, NAME, label, stated
 from miltext.schema import proto
 from miltext.syntax.literals import quote

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
     from miltext.diffing.inferred import InferredGraph, ResizedGraph
     from miltext.diffing.partners import Partners
-    from miltext.ir.parts import Block, Operand
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Operand
     from miltext.pairing.keyed import KeyedGraph
     from miltext.pairing.pairing import PairedFunction
     from miltext.schema.types import Type
@@ -100,7 +101,7 @@ class Consequences:
     def _precision(self, op: Op) -> tuple[str, str, str] | None:
         """Return the data types that the values beside an operation's constants had and have now, and the cause."""
         if op.is_constant:
-            found = map(self._precision, _users(op))
+            found = map(self._precision, op.users)
             return next((each for each in found if each is not None), None)
         for old, new in self._operand_pairs(op):
             if not isinstance(old, Value) or not isinstance(new, Value) or new.is_constant:
@@ -190,7 +191,7 @@ class Consequences:
         takers = (user for user in old.users if self._is_removed(user))
         if any(value.name == new.name for user in takers for value in user.outputs):
             return Consequence("name", name_text(new.name))
-        takers = (user for user in (_users(new.maker) if new.maker else ()) if self._is_added(user))
+        takers = (user for user in (new.maker.users if new.maker else ()) if self._is_added(user))
         if any(value.name == old.name for user in takers for value in user.outputs):
             return Consequence("name", name_text(old.name))
         return Consequence("number", "") if self._is_recounted(old.name, new.name) else None
@@ -207,14 +208,14 @@ class Consequences:
 
     def of_move(self, moved: Sequence[Op], places: set[Op]) -> Consequence | None:
         """Return the reason for the new place of operations; `places` are all moved or added operations."""
-        users = [*map(_users, moved)]
+        users = [op.users for op in moved]
         if all(op.is_constant and own and places.issuperset(own) for op, own in zip(moved, users, strict=True)):
             return Consequence("place", label(users[0][0]))
         return None
 
     def of_unpaired(self, op: Op) -> Consequence | None:
         """Return the reason for an added or removed constant."""
-        users = _users(op) if op.is_constant else []
+        users = op.users if op.is_constant else []
         if users and not any(user in self.partners.ops or user in self._kept for user in users):
             return Consequence("constant", label(_last_user(users[0])))
         return None
@@ -256,13 +257,10 @@ class Consequences:
         """The cause of the type of each value whose type changed: an input, or the operation with the first change."""
         found: dict[Value, str] = {}
         for function in self._new.functions.values():
-            self._enter(function.inputs, found)
+            found.update((value, name_text(value.name)) for value in function.inputs if self._is_retyped(value))
             for block in function.blocks.values():
                 self._trace(block, found)
         return found
-
-    def _enter(self, inputs: Sequence[Value], found: dict[Value, str]) -> None:
-        found.update((value, name_text(value.name)) for value in inputs if self._is_retyped(value))
 
     def _trace(self, block: Block, found: dict[Value, str]) -> None:
         """Enter the causes of the values of a block, and of the blocks inside it."""
@@ -311,11 +309,6 @@ def _is_continued(old: str, old_stem: str, new: str, new_stem: str) -> bool:
     return bool(rest) and rest == new[len(new_stem) :]
 
 
-def _users(op: Op) -> list[Op]:
-    """Return the operations that take an output of an operation."""
-    return [user for value in op.outputs for user in value.users]
-
-
 def _dtypes(old: Type, new: Type) -> tuple[str, str] | None:
     """Return the data types of two tensors."""
     return (old.dtype, new.dtype) if isinstance(old, TensorType) and isinstance(new, TensorType) else None
@@ -323,6 +316,6 @@ def _dtypes(old: Type, new: Type) -> tuple[str, str] | None:
 
 def _last_user(op: Op) -> Op:
     """Return the operation to which a constant belongs: its first user other than a constant."""
-    while op.is_constant and (users := _users(op)):
+    while op.is_constant and (users := op.users):
         op = users[0]
     return op

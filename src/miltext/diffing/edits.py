@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from miltext.descriptions.parts import PartStep
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Op, Operand, Value
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Op, Operand, Value
     from miltext.models.model import Model
     from miltext.schema import proto
 

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from miltext.diffing.edits import Edit
     from miltext.diffing.spelling import Spelling
     from miltext.diffing.structure import Change, OperationDifference, Rename, WeightChange
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Operand
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Operand
     from miltext.pairing.keyed import KeyedGraph
     from miltext.pairing.sequences import Pair
     from miltext.schema import proto

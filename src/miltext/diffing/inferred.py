@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from miltext.checking.inference.program import Path
     from miltext.checking.resizing.facts import Follow
     from miltext.diffing.partners import Partners
-    from miltext.ir.parts import Block
+    from miltext.ir.functions import Block
     from miltext.ir.parts import Operand as GraphOperand
     from miltext.pairing.keyed import KeyedGraph
     from miltext.schema.packing import Array

@@ -10,8 +10,9 @@ from miltext.diagnostics import MiltextError, render
 from miltext.diagnostics.option_words import of_command
 from miltext.diffing.structure import AddedOperation, ChangedOperation, RemovedOperation
 from miltext.diffing.telling import USES, first_of
+from miltext.ir.functions import Block
 from miltext.ir.needs import reached, written
-from miltext.ir.parts import Block, Op
+from miltext.ir.parts import Op
 from miltext.pairing.keyed import label
 from miltext.syntax.names import name_text
 

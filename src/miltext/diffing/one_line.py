@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from miltext.diffing.difference import Difference
-    from miltext.diffing.structure import BlockDifference, Change, FunctionDifference, Rename
+    from miltext.diffing.structure import BlockDifference, Change, FunctionDifference
 
 METADATA = "metadata only"
 """The words for a difference in nothing but the metadata of the description."""
@@ -80,7 +80,7 @@ def _inside(function: FunctionDifference) -> Iterator[str]:
     blocks = [each for block in function.blocks for each in block.walk()]
     yield from map(_interface, [each for each in function.changes if each.follows is None])
     renamed = [*function.renamed, *(each for block in blocks for each in block.renamed)]
-    yield from _renames([each for each in renamed if each.kind in PORTS])
+    yield from (f"{each.kind} `{each.old}` renamed to `{each.new}`" for each in renamed if each.kind in PORTS)
     changed = sum(any(map(_is_counted, each.changes)) for block in blocks for each in block.changed)
     moved = sum(len(each.names) for block in blocks for each in block.moved if each.follows is None)
     for count, word in ((changed, "changed"), (moved, "moved")):
@@ -117,10 +117,6 @@ def _interface(change: Change) -> str:
     if change.kind == "opset":
         return f"opset {change.old or 'none'} -> {change.new or 'none'}"
     return f"{change.kind} {change.name}".rstrip() + " changed"
-
-
-def _renames(renamed: Sequence[Rename]) -> Iterator[str]:
-    return (f"{each.kind} `{each.old}` renamed to `{each.new}`" for each in renamed)
 
 
 # ---- around the programs

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from miltext.diffing.entries import At
     from miltext.diffing.lining_up import Stretch, Texts
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Op, Value
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Op, Value
     from miltext.pairing.pairing import PairedFunction
 
 RENAMED = "="

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from miltext.diffing.structure import OperationDifference
-    from miltext.ir.parts import Block
+    from miltext.ir.functions import Block
 
 FEW = 2
 """The most differing operations of a block reported without their scopes."""

@@ -19,7 +19,8 @@ from miltext.weight_files.printing import DigestPrinter
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence, Set
 
-    from miltext.ir.parts import Block, Op, Operand
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Op, Operand
     from miltext.printing.printer import Lines
     from miltext.printing.tensors import Style
     from miltext.schema import proto

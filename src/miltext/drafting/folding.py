@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Set
 
     from miltext.ir import parts
+    from miltext.ir.functions import Block
     from miltext.printing.tensors import Style
     from miltext.schema.proto import Operation, Program, Value
 
@@ -59,7 +60,7 @@ def folded(program: Program, style: Style) -> Program:
     return _without_defaults(graph.program(), style.dialect)
 
 
-def _shorten(block: parts.Block, kept: set[parts.Value]) -> None:
+def _shorten(block: Block, kept: set[parts.Value]) -> None:
     """Remove the endings that coremltools adds to names of converted values, where the names stay unique."""
     values = [value for value in block.defined() if value not in kept]
     counts = Counter(value.name for value in (*values, *kept))

@@ -10,8 +10,8 @@ from miltext.printing.renaming import rename
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Op, Value
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Op, Value
 
 
 class Moving:

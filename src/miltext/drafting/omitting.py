@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from miltext.checking.inference.operands import NestedBlock
     from miltext.checking.inference.program import Path as InferencePath
     from miltext.checking.inference.reading import Binding, StatedType
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Op
     from miltext.schema import proto
     from miltext.schema.operations import Signature
     from miltext.schema.types import Type

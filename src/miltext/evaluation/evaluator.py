@@ -22,7 +22,7 @@ from miltext.evaluation.ownership import Owner
 from miltext.evaluation.planning import Planner, steps_of
 from miltext.evaluation.subjects import Subject, opened
 from miltext.evaluation.values import Constants, State
-from miltext.ir.parts import Block
+from miltext.ir.functions import Block
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.schema import proto
 from miltext.schema.paths import block_path

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from miltext.evaluation.planning import Plan, Step
     from miltext.evaluation.subjects import Subject
     from miltext.evaluation.values import Constants
-    from miltext.ir.parts import Block
+    from miltext.ir.functions import Block
     from miltext.schema.paths import Path
     from miltext.schema.proto import Value
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from miltext.evaluation.carried import Carried
     from miltext.evaluation.rules import Array, Made, Multiply, Widen
     from miltext.evaluation.values import Constants, RunValue
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Op
     from miltext.schema.paths import Path
     from miltext.schema.types import Type
 
@@ -197,7 +198,7 @@ class Planner:
     def _settle(self, given: RuleParameter, fixed: dict[str, Formed]) -> bool:
         """Fix a constant argument, and return whether it is constant."""
         sources = [self._constant(each) if isinstance(each, Value) else each for each in given.sources]
-        settled = [each for each in sources if each is not None and _is_immediate(each)]
+        settled = [each for each in sources if each and each.message.WhichOneof("value") == "immediateValue"]
         if len(settled) < len(sources):
             return False
         try:
@@ -247,10 +248,6 @@ def _settled(rule: Rule, fixed: Mapping[str, Formed], types: Sequence[Type]) -> 
         return outputs_of(rule.function(**fixed), types)
     except FAILURES:
         return None
-
-
-def _is_immediate(constant: Constant) -> bool:
-    return bool(constant.message.WhichOneof("value") == "immediateValue")
 
 
 def default_of(default: bool | float | str | None, form: str) -> Formed:

@@ -92,7 +92,7 @@ class Subject:
         try:
             root = parse_tree(self._printed, whole=True).root
         except PrintError:  # then there is no text of it
-            return Checked([_placeless(finding) for finding in findings], None)
+            return Checked([Diagnostic(each.severity, each.code, each.message) for each in findings], None)
         reported = located(findings, root)
         if self.draft is None or self.model is None:
             return Checked(reported, self._printed)
@@ -111,10 +111,6 @@ class Subject:
         from miltext.printing.printing import to_text
 
         return self._text if self._text is not None else to_text(self.program, elide=ELIDE)
-
-
-def _placeless(finding: Finding) -> Diagnostic:
-    return Diagnostic(finding.severity, finding.code, finding.message)
 
 
 def opened(subject: Source | Subject, weights: str | os.PathLike[str] | None = None) -> Subject:

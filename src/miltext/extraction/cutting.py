@@ -14,8 +14,8 @@ from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
     from miltext.extraction.planning import BlockPlan, PartPlan
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Op
     from miltext.schema.proto import Program
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.ir.parts import Op
 
 if TYPE_CHECKING:
-    from miltext.ir.parts import Block, Operand, Value
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Operand, Value
 
 
 class Flow(NamedTuple):

@@ -1,11 +1,14 @@
-"""The functions of a graph."""
+"""The functions of a graph, and their blocks: both have inputs, attributes, and operations in order.
+
+Edits mark the changed parts; `ir.writing` writes these again and copies all others from the original messages.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from miltext.ir.attributes import Attributed
-from miltext.ir.parts import GraphError, Value
+from miltext.ir.parts import GraphError, Op, Use, Value, around
 from miltext.schema import proto
 from miltext.schema.paths import Path, block_path
 from miltext.schema.types import Type, write_type
@@ -14,9 +17,205 @@ from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.names import FreshNames
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from miltext.ir.parts import Block, Op, Use
+Message = TypeVar("Message", "proto.Block", "proto.Function")
+
+
+class Attributed(Generic[Message]):
+    """A function or a block: its inputs and attributes.
+
+    `message` is the original message, and `changed` are the set attributes, None for removed ones.
+    """
+
+    __slots__ = ("changed", "inputs", "is_edited", "message")
+
+    def __init__(self, message: Message) -> None:
+        self.message: Message = message
+        self.inputs: list[Value] = []
+        self.changed: dict[str, proto.Value | None] = {}
+        self.is_edited = False
+
+    @property
+    def attributes(self) -> dict[str, proto.Value]:
+        """The attributes, read-only; `set_attribute` changes one."""
+        stated = {**self.message.attributes, **self.changed}
+        return {key: value for key, value in stated.items() if value is not None}
+
+    def set_attribute(self, key: str, value: proto.Value | None) -> None:
+        """Set an attribute, or remove it for None."""
+        self.touch()
+        self.changed[key] = value
+
+    def set_inputs(self, values: Iterable[Value]) -> None:
+        """Set the inputs: values with this owner, in any order."""
+        self.touch()
+        self.inputs = [*values]
+
+    def touch(self) -> None:
+        """Mark the part as edited, before the edit."""
+        self.is_edited = True
+
+
+class Block(Attributed[proto.Block]):
+    """A block of a function, by opset, or inside an operation; its operations are linked in order.
+
+    `is_rebuilt` is true if operations or inputs were inserted, moved or removed.
+    """
+
+    __slots__ = ("_outputs", "_returned", "first", "is_rebuilt", "last", "owner")
+
+    def __init__(self, message: proto.Block, owner: Function | Op) -> None:
+        super().__init__(message)
+        self.owner = owner
+        self._outputs: list[Value] = []
+        self._returned: Counter[Value] | None = None
+        self.first: Op | None = None
+        self.last: Op | None = None
+        self.is_rebuilt = False
+
+    def __iter__(self) -> Iterator[Op]:
+        """Yield the present operations, except any removed meanwhile."""
+        linked = []
+        op = self.first
+        while op is not None:
+            linked.append(op)
+            op = op.next
+        return (op for op in linked if op.block is self)
+
+    @property
+    def outputs(self) -> Sequence[Value]:
+        """The values that the block returns."""
+        return self._outputs
+
+    @outputs.setter
+    def outputs(self, values: Iterable[Value]) -> None:
+        self.touch()
+        for index, value in enumerate(self._outputs):
+            del value.uses[Use(self, "", index)]
+        self._outputs, self._returned = list(values), None
+        for index, value in enumerate(self._outputs):
+            value.uses[Use(self, "", index)] = None
+
+    def read_outputs(self, values: list[Value]) -> None:
+        """Set the outputs without marking an edit, for `ir.reading`."""
+        self._outputs, self._returned = values, None
+
+    def returns(self, value: Value) -> bool:
+        """Return whether a value is an output, in constant time."""
+        if self._returned is None:
+            self._returned = Counter(self._outputs)
+        return self._returned[value] > 0
+
+    @property
+    def function(self) -> Function:
+        """The function that the block belongs to."""
+        owner = self.owner
+        while isinstance(owner, Op):
+            assert owner.block is not None, "a block of a removed operation belongs to no function"
+            owner = owner.block.owner
+        return owner
+
+    def read_uses(self, found: dict[Value, dict[Use, None]]) -> None:
+        """Record the uses of values by the operations, by those inside them, and by the block."""
+        for op in self:
+            for parameter, operands in op.inputs.items():
+                for index, operand in enumerate(operands):
+                    if isinstance(operand, Value):
+                        found.setdefault(operand, {})[Use(op, parameter, index)] = None
+            for block in op.blocks:
+                block.read_uses(found)
+        for index, value in enumerate(self.outputs):
+            found.setdefault(value, {})[Use(self, "", index)] = None
+
+    def walk(self) -> Iterator[Op]:
+        """Yield the operations, each before those inside it."""
+        for op in self:
+            yield op
+            if op.blocks:
+                yield from op.walk()
+
+    def parts(self, path: Path = ()) -> Iterator[tuple[Path, Block | Op]]:
+        """Yield the block and each operation and block inside it, with the path of its message below `path`."""
+        yield path, self
+        for index, op in enumerate(self):
+            place = (*path, "operations", index)
+            yield place, op
+            for nested, block in enumerate(op.blocks):
+                yield from block.parts((*place, "blocks", nested))
+
+    def holding(self, user: Op | Block) -> Op | None:
+        """Return the block's own operation that is or contains a user; None for the block itself, and outside of it."""
+        return next((each for each in around(user) if each.block is self), None)
+
+    def made(self) -> Iterator[Value]:
+        """Yield the outputs of the block's own operations."""
+        return (value for op in self for value in op.outputs)
+
+    def defined(self) -> Iterator[Value]:
+        """Yield the inputs and the outputs of operations, of inner blocks too, in the order of the text."""
+        yield from self.inputs
+        for op in self:
+            for block in op.blocks:
+                yield from block.defined()
+            yield from op.outputs
+
+    def append(self, *ops: Op) -> None:
+        """Append operations."""
+        for op in ops:
+            self.insert_before(None, op)
+
+    def insert_before(self, place: Op | None, *ops: Op) -> None:
+        """Insert operations before an operation of the block, in order, or at the end for None."""
+        if place is not None and place.block is not self:
+            raise GraphError("the operation to insert before is in another block")
+        self.touch()
+        while place is not None and place in ops:
+            place = place.next
+        for op in ops:
+            self.note(op)
+            op.detach()
+            op.block, op.next, op.previous = self, place, self.last if place is None else place.previous
+            if op.previous is None:
+                self.first = op
+            else:
+                op.previous.next = op
+            if place is None:
+                self.last = op
+            else:
+                place.previous = op
+        self.is_rebuilt = True
+
+    def note(self, op: Op) -> None:
+        """Enter an operation, before it is inserted or taken out, in the function's journal, if any."""
+        owner: Function | Op | None = self.owner
+        while isinstance(owner, Op):
+            owner = owner.block.owner if owner.block is not None else None
+        if owner is not None and owner.journal is not None:
+            owner.journal.setdefault(op, op.block is not None)
+
+    def put(self, use: Use, new: Value | proto.Value) -> None:
+        """Return another value; `Value.replace_uses` calls this."""
+        if not isinstance(new, Value):
+            raise GraphError("a block returns values, and no literals")
+        self.touch()
+        if self._returned is not None:
+            self._returned[self._outputs[use.place]] -= 1
+            self._returned[new] += 1
+        self._outputs[use.place] = new
+        new.uses[use] = None
+
+    def release(self) -> None:
+        """Remove all uses of values by the finally removed block or its operation."""
+        for op in self:
+            op.release()
+        self.outputs = []
+
+    def touch(self) -> None:
+        """Mark the block as edited, before the edit, and all enclosing operations and blocks."""
+        if not self.is_edited:
+            super().touch()
+            self.owner.touch()
 
 
 class Function(Attributed[proto.Function]):
@@ -27,13 +226,12 @@ class Function(Attributed[proto.Function]):
     `journal`, if any, contains the operations that edits insert or take out, and whether each was in a block.
     """
 
-    __slots__ = ("_has_uses", "_names", "blocks", "clashing", "inputs", "journal", "name", "opset", "undefined")
+    __slots__ = ("_has_uses", "_names", "blocks", "clashing", "journal", "name", "opset", "undefined")
 
     def __init__(self, name: str, message: proto.Function) -> None:
         super().__init__(message)
         self.name = name
         self.opset = message.opset
-        self.inputs: list[Value] = []
         self.blocks: dict[str, Block] = {}
         self.undefined: dict[str, Value] = {}
         self.clashing: dict[Value, Value] = {}
@@ -74,16 +272,15 @@ class Function(Attributed[proto.Function]):
     def add_input(self, name: str, type: Type) -> Value:
         """Add a last input, and return it."""
         value = Value(name, proto.NamedValueType(name=name, type=write_type(type)), self)
-        self.inputs.append(value)
-        self.touch()
+        self.set_inputs([*self.inputs, value])
         return value
 
     def remove_input(self, value: Value) -> None:
         """Remove an input. Raise GraphError if it is used."""
         if value.uses:
             raise GraphError(f"`{value.name}` is still used: replace its uses before the input is removed")
-        self.inputs.remove(value)
         self.touch()
+        self.inputs.remove(value)
 
     def remove_block(self, opset: str) -> None:
         """Remove the block for an opset."""
@@ -97,7 +294,7 @@ class Function(Attributed[proto.Function]):
 
     def unknown(self, name: str) -> Value:
         """Return the value for a name that the function uses without a definition, one for each name."""
-        return self.undefined.setdefault(name, Value(name, None, None))
+        return self.undefined.get(name) or self.undefined.setdefault(name, Value(name, None, None, self))
 
     def walk(self) -> Iterator[Op]:
         """Yield the operations of all blocks, each before those inside it, in the order of the text."""
@@ -127,4 +324,4 @@ class Function(Attributed[proto.Function]):
     def touch(self) -> None:
         """Mark the function as edited, before the edit, so that the original uses are read first."""
         self.read_uses()
-        self.is_edited = True
+        super().touch()

@@ -6,12 +6,13 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from miltext.ir.parts import GraphError, Op
+from miltext.ir.reading import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Value
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Value
 
 
 def settle_names(function: Function, *, may_clash: bool = False) -> None:
@@ -51,26 +52,22 @@ class _Settling:
         self._may_clash = may_clash
         self._function = function
         self._kept = kept
-        self._scope: dict[str, Value] = {}
+        self._scope = Scope()
         for value in function.inputs:
-            self._define(value, [])
+            self._define(value)
 
     def block(self, block: Block) -> None:
-        defined: list[tuple[str, Value | None]] = []
+        outer = len(self._scope.hidden)
         for value in block.inputs:
-            self._define(value, defined)
+            self._define(value)
         for op in block:
             self._use(op.operands)
             for inner in op.blocks:
                 self.block(inner)
             for value in op.outputs:
-                self._define(value, defined)
+                self._define(value)
         self._use(block.outputs)
-        for name, before in reversed(defined):
-            if before is None:
-                self._scope.pop(name, None)
-            else:
-                self._scope[name] = before
+        self._scope.leave(outer)
 
     def _seen(self, name: str) -> Value | None:
         """Return the visible value of a name."""
@@ -84,13 +81,13 @@ class _Settling:
             if other is not None and other is not value:
                 self._part(other, value)
 
-    def _define(self, value: Value, defined: list[tuple[str, Value | None]]) -> None:
+    def _define(self, value: Value) -> None:
         """Add a value to the scope; if it has the name of another value, rename either."""
         other = self._seen(value.name)
         is_new = other is not None and other is not value and value not in self._function.clashing
         if other is not None and is_new and not self._may_clash:
             self._part(value, other)
-        defined.append((value.name, self._scope.get(value.name)))
+        self._scope.hidden.append((value.name, self._scope.get(value.name)))
         self._scope[value.name] = value
 
     def _part(self, value: Value, other: Value) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from miltext.ir.parts import Block, Op, Value
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Op, Value
 
 Node = TypeVar("Node", bound=Hashable)
 
@@ -101,11 +102,9 @@ def behind(values: Iterable[Value], passes: Callable[[Value], bool] = lambda _: 
 
 def written(op: Op) -> Iterator[Value]:
     """Yield the states that an operation, or one inside its blocks, may write to, by an operation other than a read."""
-    if op.type != READS:
-        yield from (value for value in op.operands if value.is_state)
-    for inner in op.walk():
-        if inner.type != READS:
-            yield from (value for value in inner.operands if value.is_state)
+    for each in (op, *op.walk()):
+        if each.type != READS:
+            yield from (value for value in each.operands if value.is_state)
 
 
 def postponed(ops: Iterable[Op], waiting: Collection[Op]) -> list[Op]:

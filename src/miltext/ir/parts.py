@@ -1,24 +1,20 @@
-"""The parts of a function: blocks, operations, the values that they define, and the uses of these.
+"""The operations of a graph, the values that they define, and the uses of these.
 
-A name is an attribute of a Value, so a renaming is one assignment, and the value of a use never depends on names. Edits
-mark the changed parts; `ir.writing` writes these again and copies all others from the original messages.
+A name is an attribute of a Value, so a renaming is one assignment, and the value of a use never depends on names.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from miltext.ir.attributes import Attributed
 from miltext.schema import proto
 from miltext.schema.types import Type, read_type, write_type
 from miltext.schema.walk import is_constant
 
 if TYPE_CHECKING:
-    from miltext.ir.functions import Function
-    from miltext.schema.paths import Path
+    from miltext.ir.functions import Block, Function
 
 
 class GraphError(ValueError):
@@ -111,8 +107,7 @@ class Value:
         if self.message is not None:
             declared.MergeFromString(self.message.SerializeToString())
         declared.type.CopyFrom(write_type(stated))
-        self.message = declared
-        self._touch()
+        self.declare(declared)
 
     @property
     def maker(self) -> Op | None:
@@ -233,6 +228,11 @@ class Op:
         return is_constant(self.type)
 
     @property
+    def users(self) -> list[Op]:
+        """The operations with an output as an argument, each once for an output."""
+        return [user for value in self.outputs for user in value.users]
+
+    @property
     def operands(self) -> list[Value]:
         """The values among the arguments, in the order of the parameters, without literals."""
         return [value for parameter in self.inputs for value in self.values(parameter)]
@@ -318,7 +318,7 @@ class Op:
     def remove(self) -> None:
         """Remove the operation with its blocks. Raise GraphError if an output is used outside of it."""
         for value in self.outputs:
-            if any(use.user is self or self not in _around(use.user) for use in value.uses):
+            if any(use.user is self or self not in around(use.user) for use in value.uses):
                 raise GraphError(f"`{value.name}` is still used: replace its uses before its operation is removed")
         self.detach()
         self.release()
@@ -361,13 +361,13 @@ class Op:
 
     def captured(self) -> list[Value]:
         """Return the values that the blocks use and do not define, each once."""
-        inside = {id(value) for block in self.blocks for value in block.defined()}
+        inside = {value for block in self.blocks for value in block.defined()}
         inner = [*self.walk()]
         used = chain(
             (value for op in inner for value in op.operands),
             (value for op in (self, *inner) for block in op.blocks for value in block.outputs),
         )
-        return list(dict.fromkeys(value for value in used if id(value) not in inside))
+        return list(dict.fromkeys(value for value in used if value not in inside))
 
     def touch(self) -> None:
         """Mark the operation as edited, before the edit, and all enclosing blocks and operations."""
@@ -381,172 +381,6 @@ class Op:
                 operand.uses.pop(Use(self, parameter, index), None)
 
 
-class Block(Attributed[proto.Block]):
-    """A block of a function, by opset, or inside an operation; its operations are linked in order.
-
-    `is_rebuilt` is true if operations or inputs were inserted, moved or removed.
-    """
-
-    __slots__ = ("_outputs", "_returned", "first", "inputs", "is_rebuilt", "last", "owner")
-
-    def __init__(self, message: proto.Block, owner: Function | Op) -> None:
-        super().__init__(message)
-        self.owner = owner
-        self.inputs: list[Value] = []
-        self._outputs: list[Value] = []
-        self._returned: Counter[Value] | None = None
-        self.first: Op | None = None
-        self.last: Op | None = None
-        self.is_rebuilt = False
-
-    def __iter__(self) -> Iterator[Op]:
-        """Yield the present operations, except any removed meanwhile."""
-        linked = []
-        op = self.first
-        while op is not None:
-            linked.append(op)
-            op = op.next
-        return (op for op in linked if op.block is self)
-
-    @property
-    def outputs(self) -> Sequence[Value]:
-        """The values that the block returns."""
-        return self._outputs
-
-    @outputs.setter
-    def outputs(self, values: Iterable[Value]) -> None:
-        self.touch()
-        for index, value in enumerate(self._outputs):
-            del value.uses[Use(self, "", index)]
-        self._outputs, self._returned = list(values), None
-        for index, value in enumerate(self._outputs):
-            value.uses[Use(self, "", index)] = None
-
-    def read_outputs(self, values: list[Value]) -> None:
-        """Set the outputs without marking an edit, for `ir.reading`."""
-        self._outputs, self._returned = values, None
-
-    def returns(self, value: Value) -> bool:
-        """Return whether a value is an output, in constant time."""
-        if self._returned is None:
-            self._returned = Counter(self._outputs)
-        return self._returned[value] > 0
-
-    @property
-    def function(self) -> Function:
-        """The function that the block belongs to."""
-        owner = self.owner
-        while isinstance(owner, Op):
-            assert owner.block is not None, "a block of a removed operation belongs to no function"
-            owner = owner.block.owner
-        return owner
-
-    def read_uses(self, found: dict[Value, dict[Use, None]]) -> None:
-        """Record the uses of values by the operations, by those inside them, and by the block."""
-        for op in self:
-            for parameter, operands in op.inputs.items():
-                for index, operand in enumerate(operands):
-                    if isinstance(operand, Value):
-                        found.setdefault(operand, {})[Use(op, parameter, index)] = None
-            for block in op.blocks:
-                block.read_uses(found)
-        for index, value in enumerate(self.outputs):
-            found.setdefault(value, {})[Use(self, "", index)] = None
-
-    def walk(self) -> Iterator[Op]:
-        """Yield the operations, each before those inside it."""
-        for op in self:
-            yield op
-            if op.blocks:
-                yield from op.walk()
-
-    def blocks(self) -> Iterator[Block]:
-        """Yield the block and all blocks inside it."""
-        return (part for _, part in self.parts() if isinstance(part, Block))
-
-    def parts(self, path: Path = ()) -> Iterator[tuple[Path, Block | Op]]:
-        """Yield the block and each operation and block inside it, with the path of its message below `path`."""
-        yield path, self
-        for index, op in enumerate(self):
-            place = (*path, "operations", index)
-            yield place, op
-            for nested, block in enumerate(op.blocks):
-                yield from block.parts((*place, "blocks", nested))
-
-    def holding(self, user: Op | Block) -> Op | None:
-        """Return the block's own operation that is or contains a user; None for the block itself, and outside of it."""
-        return next((each for each in _around(user) if isinstance(each, Op) and each.block is self), None)
-
-    def made(self) -> Iterator[Value]:
-        """Yield the outputs of the block's own operations."""
-        return (value for op in self for value in op.outputs)
-
-    def defined(self) -> Iterator[Value]:
-        """Yield the inputs and the outputs of operations, of inner blocks too, in the order of the text."""
-        yield from self.inputs
-        for op in self:
-            for block in op.blocks:
-                yield from block.defined()
-            yield from op.outputs
-
-    def append(self, *ops: Op) -> None:
-        """Append operations."""
-        for op in ops:
-            self.insert_before(None, op)
-
-    def insert_before(self, place: Op | None, *ops: Op) -> None:
-        """Insert operations before an operation of the block, in order, or at the end for None."""
-        if place is not None and place.block is not self:
-            raise GraphError("the operation to insert before is in another block")
-        self.touch()
-        while place is not None and place in ops:
-            place = place.next
-        for op in ops:
-            self.note(op)
-            op.detach()
-            op.block, op.next, op.previous = self, place, self.last if place is None else place.previous
-            if op.previous is None:
-                self.first = op
-            else:
-                op.previous.next = op
-            if place is None:
-                self.last = op
-            else:
-                place.previous = op
-        self.is_rebuilt = True
-
-    def note(self, op: Op) -> None:
-        """Enter an operation, before it is inserted or taken out, in the function's journal, if any."""
-        owner: Function | Op | None = self.owner
-        while isinstance(owner, Op):
-            owner = owner.block.owner if owner.block is not None else None
-        if owner is not None and owner.journal is not None:
-            owner.journal.setdefault(op, op.block is not None)
-
-    def put(self, use: Use, new: Value | proto.Value) -> None:
-        """Return another value; `Value.replace_uses` calls this."""
-        if not isinstance(new, Value):
-            raise GraphError("a block returns values, and no literals")
-        self.touch()
-        if self._returned is not None:
-            self._returned[self._outputs[use.place]] -= 1
-            self._returned[new] += 1
-        self._outputs[use.place] = new
-        new.uses[use] = None
-
-    def release(self) -> None:
-        """Remove all uses of values by the finally removed block or its operation."""
-        for op in self:
-            op.release()
-        self.outputs = []
-
-    def touch(self) -> None:
-        """Mark the block as edited, before the edit, and all enclosing operations and blocks."""
-        if not self.is_edited:
-            self.is_edited = True
-            self.owner.touch()
-
-
 def literal_of(operand: Operand) -> proto.Value | None:
     """Return the constant of an argument: a literal, or the value of its `const`.
 
@@ -558,9 +392,9 @@ def literal_of(operand: Operand) -> proto.Value | None:
     return maker.literal("val") if maker is not None and maker.type == "const" else None
 
 
-def _around(user: Op | Block) -> Iterator[Op | Block]:
-    """Yield an operation or a block, and all around it in their function, from the inside out."""
-    part: Op | Block | Function | None = user
-    while isinstance(part, Op | Block):
+def around(user: Op | Block) -> Iterator[Op]:
+    """Yield an operation, and those around it or around a block, from the inside out."""
+    part: Op | Function | None = user if isinstance(user, Op) else user.owner
+    while isinstance(part, Op):
         yield part
-        part = part.owner if isinstance(part, Block) else part.block
+        part = part.block.owner if part.block is not None else None

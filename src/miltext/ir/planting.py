@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from miltext.ir.parts import Block, Op, Value
+from miltext.ir.functions import Block
+from miltext.ir.parts import Op, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -93,15 +94,3 @@ def take_literals(op: Op, taken: Taken) -> None:
         others = connected(operands, lambda value: value, taken)
         if any(other is not each for each, other in zip(operands, others, strict=True)):
             op.set_input(parameter, others)
-
-
-def insert_input(owner: Function | Block, place: int, value: Value) -> None:
-    """Insert a value of this owner among its inputs."""
-    owner.touch()
-    owner.inputs.insert(place, value)
-
-
-def set_inputs(owner: Function | Block, values: Iterable[Value]) -> None:
-    """Set the inputs of a function or a block: some of its own ones, in any order."""
-    owner.touch()
-    owner.inputs = [*values]

@@ -9,7 +9,8 @@ from miltext.schema.operations import signature
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Op
 
 
 def obstacles(block: Block, old: str, new: str) -> Iterator[tuple[Op, str]]:

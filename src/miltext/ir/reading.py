@@ -9,16 +9,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miltext.ir.functions import Function
-from miltext.ir.parts import Block, Op, Operand, Value
+from miltext.ir.functions import Block, Function
+from miltext.ir.parts import Op, Operand, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from miltext.schema import proto
 
-Shadowed = list[tuple[str, "Value | None"]]
-"""The names that a block defines, in order, each with the value that had the name before."""
+
+class Scope(dict[str, Value]):
+    """The visible values by name. `hidden` are the defined names, in order, each with the value that it hides."""
+
+    __slots__ = ("hidden",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hidden: list[tuple[str, Value | None]] = []
+
+    def leave(self, count: int) -> None:
+        """Take back all definitions except the first ones."""
+        while len(self.hidden) > count:
+            name, before = self.hidden.pop()
+            if before is None:
+                self.pop(name, None)
+            else:
+                self[name] = before
 
 
 def read_function(name: str, message: proto.Function) -> Function:
@@ -26,42 +42,36 @@ def read_function(name: str, message: proto.Function) -> Function:
     function = Function(name, message)
     reader = _BlockReader(function)
     function.inputs = reader.define(message.inputs, function)
-    inputs = {value.name: value for value in function.inputs}
     for opset in sorted(message.block_specializations):
-        reader.scope = dict(inputs)
         function.blocks[opset] = reader.block(message.block_specializations[opset], function)
     return function
 
 
 class _BlockReader:
-    """Reads the blocks of one function; `scope` contains the visible values, by name.
-
-    Blocks are nested no deeper than protobuf's limit, so that recursion is safe.
-    """
+    """Reads the blocks of one function. They are nested no deeper than protobuf's limit, so that recursion is safe."""
 
     def __init__(self, function: Function) -> None:
         self.function = function
-        self.scope: dict[str, Value] = {}
-        self.shadowed: Shadowed = []
+        self.scope = Scope()
 
     def define(self, messages: Iterable[proto.NamedValueType], owner: Op | Block | Function) -> list[Value]:
         """Return the values that messages declare, and add them to the scope."""
-        values = []
+        values, scope = [], self.scope
         for message in messages:
             name = message.name
             value = Value(name, message, owner, self.function)
-            before = self.scope.get(name)
+            before = scope.get(name)
             if before is not None:
                 self.function.clashing[value] = before
-            self.shadowed.append((name, before))
-            self.scope[name] = value
+            scope.hidden.append((name, before))
+            scope[name] = value
             values.append(value)
         return values
 
     def block(self, message: proto.Block, owner: Function | Op) -> Block:
         """Read a block; its definitions are out of scope afterwards."""
         block = Block(message, owner)
-        outer, self.shadowed = self.shadowed, []
+        outer = len(self.scope.hidden)
         block.inputs = self.define(message.inputs, block)
         last: Op | None = None
         for operation in message.operations:
@@ -74,12 +84,7 @@ class _BlockReader:
             last = op
         block.last = last
         block.read_outputs([self.find(name) for name in message.outputs])
-        for name, before in reversed(self.shadowed):
-            if before is None:
-                self.scope.pop(name, None)
-            else:
-                self.scope[name] = before
-        self.shadowed = outer
+        self.scope.leave(outer)
         return block
 
     def operation(self, message: proto.Operation) -> Op:
@@ -102,9 +107,4 @@ class _BlockReader:
 
     def find(self, name: str) -> Value:
         """Return the value of a name; an undefined name is one value throughout the function."""
-        value = self.scope.get(name)
-        if value is None:
-            value = self.function.undefined.get(name)
-            if value is None:
-                value = self.function.undefined[name] = Value(name, None, None, self.function)
-        return value
+        return self.scope.get(name) or self.function.unknown(name)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from miltext.diagnostics.dynamic import Fields
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Op, Operand
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Op, Operand
     from miltext.schema import proto
 
 
@@ -45,12 +45,8 @@ def _write_block(target: proto.Block, block: Block, *, is_copy: bool) -> None:
     """Write a block into a message, which may be a copy of the original."""
     if not is_copy:
         _copy(target, block.message)
-    if block.is_edited:
-        _change_block(target, block)
-
-
-def _change_block(target: proto.Block, block: Block) -> None:
-    """Apply the edits of a block to a copy of its message."""
+    if not block.is_edited:
+        return
     if block.is_rebuilt:
         del target.operations[:]
     for place, op in enumerate(block):

@@ -21,8 +21,8 @@ from miltext.syntax.names import fitting
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Value
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Value
     from miltext.linking.bindings import Bindings
     from miltext.linking.parts import LinkedPart
     from miltext.schema.proto import Program

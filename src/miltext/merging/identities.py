@@ -20,7 +20,8 @@ from miltext.syntax.phrases import functions, inner_blocks, name_in, operations
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Op
     from miltext.pairing.pairing import PairedBlock
     from miltext.parsing.scopes import Meaning
     from miltext.syntax.tree import Node

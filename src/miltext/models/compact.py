@@ -19,7 +19,7 @@ from miltext.syntax.programs import own_copy
 if TYPE_CHECKING:
     from miltext.files.refusals import WeightsError
     from miltext.files.writing import Progress
-    from miltext.ir.parts import Block
+    from miltext.ir.functions import Block
     from miltext.models.model import Model
     from miltext.schema.proto import Message, Operation, Program, Value
 

@@ -15,8 +15,8 @@ from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Operand
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Operand
     from miltext.pairing.contents import Keys, ProgramContents
     from miltext.schema.proto import Program
 

@@ -10,8 +10,8 @@ from miltext.pairing.keyed import EXACT, HELD, LOOSE, NAME, SHAPED, TYPED, names
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Op
     from miltext.pairing.keyed import KeyedGraph
 
 

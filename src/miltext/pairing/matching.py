@@ -18,7 +18,8 @@ from miltext.pairing.likeness import BlockOperations
 from miltext.pairing.sequences import Pair, common, in_order
 
 if TYPE_CHECKING:
-    from miltext.ir.parts import Block, Value
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Value
     from miltext.pairing.keyed import KeyedGraph
 
 __all__ = ["match_blocks", "match_names"]

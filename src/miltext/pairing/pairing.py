@@ -16,8 +16,8 @@ from miltext.syntax.gc_pause import gc_paused
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Op
     from miltext.pairing.keyed import KeyedGraph
 
 

@@ -12,8 +12,8 @@ from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.schema.walk import inner_values, operations
 
 if TYPE_CHECKING:
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Value
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Value
     from miltext.schema import proto
     from miltext.schema.proto import Operation, Program
 

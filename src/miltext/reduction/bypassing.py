@@ -16,8 +16,8 @@ from miltext.reduction.sweeping import sweep
 from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Op, Value
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Op, Value
     from miltext.schema.proto import Program
 
 

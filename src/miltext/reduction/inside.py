@@ -13,8 +13,8 @@ from miltext.ir.parts import Value
 from miltext.reduction.sweeping import sweep
 
 if TYPE_CHECKING:
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Op
     from miltext.schema.proto import Program
 
 

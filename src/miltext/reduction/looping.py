@@ -10,9 +10,10 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.ir.flow import FLOWS, carried_into
+from miltext.ir.functions import Block
 from miltext.ir.graph import Graph
 from miltext.ir.needs import reached, written
-from miltext.ir.parts import Block, Op, Value
+from miltext.ir.parts import Op, Value
 
 if TYPE_CHECKING:
     from miltext.schema.proto import Program

@@ -8,9 +8,9 @@ from miltext.extraction.cutting import leave_inputs, leave_ops
 from miltext.ir.needs import Needs
 
 if TYPE_CHECKING:
-    from miltext.ir.functions import Function
+    from miltext.ir.functions import Block, Function
     from miltext.ir.graph import Graph
-    from miltext.ir.parts import Block, Value
+    from miltext.ir.parts import Value
 
 
 def sweep(graph: Graph) -> bool:

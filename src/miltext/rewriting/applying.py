@@ -20,8 +20,8 @@ from miltext.schema.value_builders import STRING, immediate
 
 if TYPE_CHECKING:
     from miltext.evaluation.rules import Array
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Operand
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Operand
     from miltext.rewriting.instances import Instance
     from miltext.rewriting.operands import ConstantContents
     from miltext.rewriting.rule_files import RuleReplacement

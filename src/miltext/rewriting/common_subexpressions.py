@@ -21,8 +21,8 @@ from miltext.schema.types import TensorType
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator
 
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Operand
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Operand
     from miltext.rewriting.operands import ConstantContents
     from miltext.schema import proto
 

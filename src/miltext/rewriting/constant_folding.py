@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from miltext.evaluation.rules import Array
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block
+    from miltext.ir.functions import Block, Function
     from miltext.rewriting.operands import ConstantContents
     from miltext.schema import proto
     from miltext.schema.types import Type

@@ -21,8 +21,8 @@ from miltext.schema.types import spelled
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Operand
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Operand
     from miltext.parsing.recovery import Recovered
 
 ANY = "_"

@@ -10,7 +10,8 @@ from miltext.ir.parts import Value
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from miltext.ir.parts import Block, Op, Use
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Op, Use
     from miltext.rewriting.patterns import RulePattern
     from miltext.rewriting.rule_files import RewriteRule
 

@@ -11,7 +11,8 @@ from miltext.rewriting.literals import literal_message
 from miltext.schema.types import TensorType, filled
 
 if TYPE_CHECKING:
-    from miltext.ir.parts import Block, Operand
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Operand
     from miltext.rewriting.operands import ConstantContents
     from miltext.rewriting.sites import AnySite
     from miltext.schema.proto import Program

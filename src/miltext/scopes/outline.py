@@ -20,8 +20,7 @@ from miltext.syntax.names import name_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block
+    from miltext.ir.functions import Block, Function
     from miltext.schema.proto import Program
 
 LINES = 48

@@ -13,8 +13,8 @@ from miltext.syntax.names import name_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Op
 
 _NUMBER = re.compile(r"\d+")
 
@@ -75,8 +75,7 @@ def scopes_of(block: Block) -> list[str]:
         found.update((ops[place], label) for place, label in _labels(node, ""))
     for op in reversed([*block]):
         if op.is_constant:
-            users = [user for value in op.outputs for user in value.users]
-            found[op] = next((found[user] for user in users if user in found), "")
+            found[op] = next((found[user] for user in op.users if user in found), "")
     return [found.get(op, "") for op in block]
 
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
     from miltext.diagnostics import ModelError
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Op, Value
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Op, Value
     from miltext.splitting.carrying import Carrying
     from miltext.splitting.line import Lifespan
 

@@ -10,9 +10,9 @@ from miltext.ir.needs import behind, postponed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from miltext.ir.functions import Function
+    from miltext.ir.functions import Block, Function
     from miltext.ir.needs import Needs
-    from miltext.ir.parts import Block, Op, Value
+    from miltext.ir.parts import Op, Value
     from miltext.splitting.carrying import Carrying
 
 

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from miltext.descriptions.ranges import Range
     from miltext.descriptions.sizes import Sizes
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Op
     from miltext.models.model import Model
     from miltext.splitting.parting import WeightsByOp
 

@@ -86,10 +86,8 @@ class Splitting:
         crossing = [value for part in self.parts for value in part.outputs if value.parts]
         sizes = [each.bytes for each in crossing if each.bytes is not None]
         values = f"{tally(len(crossing), 'value')} of {sum(sizes):,} bytes" if crossing else "no value"
-        yield f"{tally(len(self.parts), 'part')}; {values} from part to part{self._copies()}"
-
-    def _copies(self) -> str:
-        return f"; {self.copied:,} bytes of weights are in several parts" if self.copied else ""
+        copies = f"; {self.copied:,} bytes of weights are in several parts" if self.copied else ""
+        yield f"{tally(len(self.parts), 'part')}; {values} from part to part{copies}"
 
 
 def _line(value: PartValue, way: str) -> str:

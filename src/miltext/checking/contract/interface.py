@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.pipelines.connections import PipelinePlace
     from miltext.schema.paths import Path
-    from miltext.schema.proto import Function, ModelDescription, NamedValueType, Program
+    from miltext.schema.proto import Function, ModelDescription, Program
 
 
 def interface_findings(
@@ -54,17 +54,14 @@ def _unused_states(program: Program) -> Iterator[Finding]:
     A function uses a state by `read_state` and `write_state` (coremltools: `backend/mil/load.py`, which makes both of
     `coreml_update_state`). No public reader refuses an unused one, which takes memory in each `MLState`.
     """
-    has_state = any(_is_state(value) for function in program.functions.values() for value in function.inputs)
+    inputs = (value for function in program.functions.values() for value in function.inputs)
+    has_state = any(value.type.WhichOneof("type") == "stateType" for value in inputs)
     for name, function in Graph(program).functions.items() if has_state else ():
         for index, value in enumerate(function.inputs):
             if value.is_state and not value.uses:
                 path: Path = ("functions", Key(name), "inputs", index)
                 message = f"the state `{value.name}` of `{name}` is not used: {codes.TABLE[codes.UNUSED_STATE].way_out}"
                 yield Finding(path, codes.UNUSED_STATE, message, severity="note")
-
-
-def _is_state(value: NamedValueType) -> bool:
-    return value.type.WhichOneof("type") == "stateType"
 
 
 def interface_contradictions(

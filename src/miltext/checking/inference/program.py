@@ -16,7 +16,8 @@ from miltext.schema.types import Type, compatible, join
 
 if TYPE_CHECKING:
     from miltext.checking.inference.reading import Binding
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Op
     from miltext.schema import proto
     from miltext.schema.operations import Signature
 

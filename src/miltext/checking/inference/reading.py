@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.checking.inference.operands import Value as Known
 from miltext.checking.inference.operands import read_value
+from miltext.ir.functions import Block
 from miltext.ir.graph import Graph
 from miltext.ir.parts import Use, Value
 from miltext.schema.types import Type, read_type
 from miltext.syntax.memo import LONGEST, Memo
 
 if TYPE_CHECKING:
-    from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Op, Operand
+    from miltext.ir.functions import Block, Function
+    from miltext.ir.parts import Op, Operand
     from miltext.schema import proto
 
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from miltext.checking.inference.operands import Value as Held
-    from miltext.ir.parts import Block, Op, Value
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Op, Value
 
 Cuts: TypeAlias = "dict[int, set[tuple[int, int]]]"
 """The ranges of the slices of a value, by axis."""

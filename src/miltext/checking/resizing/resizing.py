@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from miltext.checking.inference.program import Walk
     from miltext.checking.resizing.cuts import Cuts
     from miltext.checking.resizing.facts import Follow
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.functions import Block
+    from miltext.ir.parts import Op
     from miltext.schema.packing import Array
     from miltext.schema.paths import Path
     from miltext.schema.proto import Value

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from miltext.ir.parts import Block, Op, Value
+from miltext.ir.functions import Block
+from miltext.ir.parts import Op, Value
 from miltext.pairing.keyed import EXACT
 from miltext.pairing.matching import match_names
 from miltext.schema.paths import Key, block_path

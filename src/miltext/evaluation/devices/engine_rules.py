@@ -5,38 +5,43 @@ from __future__ import annotations
 import numpy as np
 
 from miltext.evaluation.devices.curves import drawn
-from miltext.evaluation.devices.pairs import paired
+from miltext.evaluation.devices.halves import numbers, rounded_away
 from miltext.evaluation.pointwise import in_pieces
-from miltext.evaluation.rules import Held, Ints, Rule, rule
+from miltext.evaluation.rules import Array, Held, Ints, Rule, rule
 
 ENGINE: dict[str, Rule] = {}
 """The rules, by operation. Products of matrices have none of their own: their rules `multiply`."""
 
-# ---- element by element
+# ---- element by element: the exact result, rounded once
+
+
+def _paired(function: np.ufunc, x: Array, y: Array) -> Array:
+    """Return the result of add, subtract or multiply, which float64 holds exactly, as fp16."""
+    return rounded_away(function(numbers(x), numbers(y), dtype=np.float64))
 
 
 @rule("add", into=ENGINE)
 def add(x: Held, y: Held) -> Held:
     """Return x + y."""
-    return paired(np.add, x, y)
+    return _paired(np.add, x, y)
 
 
 @rule("sub", into=ENGINE)
 def sub(x: Held, y: Held) -> Held:
     """Return x - y."""
-    return paired(np.subtract, x, y)
+    return _paired(np.subtract, x, y)
 
 
 @rule("mul", into=ENGINE)
 def mul(x: Held, y: Held) -> Held:
     """Return x * y."""
-    return paired(np.multiply, x, y)
+    return _paired(np.multiply, x, y)
 
 
 @rule("square", into=ENGINE)
 def square(x: Held) -> Held:
     """Return x², as x * x: the study found no table of it."""
-    return paired(np.multiply, x, x)
+    return _paired(np.multiply, x, x)
 
 
 # ---- by tables

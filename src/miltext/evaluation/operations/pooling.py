@@ -8,7 +8,7 @@ from functools import reduce
 import numpy as np
 
 from miltext.evaluation.operations.windows import Sliding, parts, sliding, tap
-from miltext.evaluation.rules import Array, Held, Index, Ints, Widen, rule
+from miltext.evaluation.rules import Array, Held, Ints, Widen, rule
 
 
 @rule("max_pool")
@@ -71,14 +71,10 @@ def pooled(combine: np.ufunc, x: Array, windows: Sequence[Sliding]) -> Array:
     for axis, window in enumerate(windows, x.ndim - len(windows)):
         made = np.full((*x.shape[:axis], window.places, *x.shape[axis + 1 :]), nothing, x.dtype)
         for place in range(window.kernel):
-            to, of = (_at(axis, part) for part in tap(window, place))
+            to, of = ((*(slice(None),) * axis, part) for part in tap(window, place))
             combine(made[to], x[of], out=made[to])
         x = made
     return x
-
-
-def _at(axis: int, part: slice) -> Index:
-    return (*(slice(None),) * axis, part)
 
 
 def _counted(window: Sliding, *, padding: bool) -> Array:
