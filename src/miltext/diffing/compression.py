@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import MiltextError
@@ -42,17 +41,6 @@ class Compressed:
 
     def __init__(self, graph: KeyedGraph) -> None:
         self._graph = graph
-
-    @cached_property
-    def _opsets(self) -> dict[Op, str]:
-        """The opset of each compressed constant."""
-        return {
-            op: opset
-            for function in self._graph.functions.values()
-            for opset, block in function.blocks.items()
-            for op in block.walk()
-            if is_compressed(op.type)
-        }
 
     def form(self, op: Op) -> str:
         """Return the form of a constant: `fp16`, `4-bit palette`, `sparse 8-bit linear`."""
@@ -101,8 +89,8 @@ class Compressed:
         if not all(part.is_constant for part in parts):
             return f"a part of `{label(op)}` is not a constant"
         program = Program(version=1)
-        opset = self._opsets.get(op) or next(iter(self._opsets.values()), "CoreML5")
-        only_function(program, opset, [part.message for part in parts], [op.outputs[0].name])
+        assert op.block is not None, "it is in the graph"
+        only_function(program, op.block.opset or "CoreML5", [part.message for part in parts], [op.outputs[0].name])
         try:
             subject = Subject(program, self._graph.contents.model_path)
             return Computed(Evaluator(subject).run({}, allow_nan=True)[op.outputs[0].name])

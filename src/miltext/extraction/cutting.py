@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from miltext.extraction.planning import plan
 from miltext.extraction.wanted import wanted_values
 from miltext.ir.parts import Value
+from miltext.ir.passes import remove_where
 from miltext.printing.flexible_shapes import ATTRIBUTE, information_of
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.recursion import with_room
@@ -66,9 +67,7 @@ def _keep(block: Block, planned: BlockPlan, taken: Mapping[str, Value]) -> None:
         value.replace_uses(taken[value.name])
         value.name = unused
     staying = {*planned.ops.values()}
-    for op in reversed([*block]):
-        if op not in staying:
-            op.remove()
+    remove_where(block, lambda op: op not in staying)
 
 
 def leave_inputs(function: Function, names: Collection[str]) -> None:

@@ -7,7 +7,7 @@ mark the changed parts; `ir.writing` writes these again and copies all others fr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -120,6 +120,11 @@ class Value:
         return self.owner if isinstance(self.owner, Op) else None
 
     @property
+    def home(self) -> Block | Function | None:
+        """The block or function in which the value is defined; None for an undefined name."""
+        return self.owner.block if isinstance(self.owner, Op) else self.owner
+
+    @property
     def is_state(self) -> bool:
         """Whether the value is declared as a state."""
         return self.message is not None and self.message.type.WhichOneof("type") == "stateType"
@@ -205,12 +210,15 @@ class Op:
             op.outputs.append(Value(name, declared, op))
         return op
 
-    def copy(self) -> Op:
-        """Return an operation like this one, to be inserted, without blocks; its outputs have the same names."""
+    def copy(self, find: Callable[[Value], Operand] = lambda value: value) -> Op:
+        """Return an operation like this one, to be inserted, without blocks; its outputs have the same names.
+
+        `find` returns the operand for each value among the arguments.
+        """
         made = Op(self.message)
         made.own()
         for parameter, operands in self.inputs.items():
-            made.set_input(parameter, operands)
+            made.set_input(parameter, [find(each) if isinstance(each, Value) else each for each in operands])
         made.outputs = [Value(value.name, value.message, made) for value in self.outputs]
         return made
 
@@ -231,6 +239,11 @@ class Op:
     def is_constant(self) -> bool:
         """Whether the operation is a `const` or a compressed constant."""
         return is_constant(self.type)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anything uses an output."""
+        return any(value.uses for value in self.outputs)
 
     @property
     def operands(self) -> list[Value]:
@@ -433,13 +446,26 @@ class Block(Attributed[proto.Block]):
         return self._returned[value] > 0
 
     @property
+    def outermost(self) -> Block:
+        """The block of the function that the block is or is inside."""
+        block = self
+        while isinstance(block.owner, Op):
+            assert block.owner.block is not None, "a block of a removed operation belongs to no function"
+            block = block.owner.block
+        return block
+
+    @property
     def function(self) -> Function:
         """The function that the block belongs to."""
-        owner = self.owner
-        while isinstance(owner, Op):
-            assert owner.block is not None, "a block of a removed operation belongs to no function"
-            owner = owner.block.owner
+        owner = self.outermost.owner
+        assert not isinstance(owner, Op)
         return owner
+
+    @property
+    def opset(self) -> str:
+        """The opset of the function's block that the block is or is inside."""
+        outermost = self.outermost
+        return next(opset for opset, each in self.function.blocks.items() if each is outermost)
 
     def read_uses(self, found: dict[Value, dict[Use, None]]) -> None:
         """Record the uses of values by the operations, by those inside them, and by the block."""

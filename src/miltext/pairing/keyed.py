@@ -109,7 +109,7 @@ class KeyedGraph(Graph):
             used.update(dict.fromkeys(self.facts[op].operands))
             used.update(dict.fromkeys(self.facts[op].captures))
         used.update(dict.fromkeys(block.outputs))
-        return [value for value in used if value.owner is not None and _home(value) is not block]
+        return [value for value in used if value.owner is not None and value.home is not block]
 
     def _op(self, op: Op, index: int) -> None:
         facts = self.facts[op] = OperationFacts(index, (), [], [], {})
@@ -165,8 +165,3 @@ def label(op: Op) -> str:
 def stated(op: Op) -> dict[str, list[Operand]]:
     """Return the attributes of an operation, except its name, in the form of arguments."""
     return {name_text(key): [value] for key, value in op.attributes.items() if key != NAME}
-
-
-def _home(value: Value) -> object:
-    """Return the block or function in which a value is defined."""
-    return value.owner.block if isinstance(value.owner, Op) else value.owner

@@ -13,6 +13,7 @@ from miltext.extraction.borders import can_give, can_take
 from miltext.extraction.cutting import leave_inputs
 from miltext.ir import graph as ir
 from miltext.ir.parts import Value
+from miltext.ir.passes import remove_where
 from miltext.reduction.graph import UnitGraph
 
 if TYPE_CHECKING:
@@ -135,18 +136,14 @@ def _is_idle(scope: UnitScope, selected: Selected) -> bool:
 def _leave(function: Function, scope: UnitScope, selected: Selected) -> None:
     """Reduce a block to the selection; undefined values become inputs of its function."""
     block = function.blocks[scope.opset]
-    ops = [*block]
     places = {place for unit in selected.units for place in (unit.place, *unit.constants)}
-    staying = [op for place, op in enumerate(ops) if place in places]
+    staying = {op: None for place, op in enumerate(block) if place in places}
     taken = {value.name: value for value in (*function.inputs, *block.inputs)}
     made = {value.name: value for values in (block.made(), *(op.outputs for op in staying)) for value in values}
     block.outputs = [{**function.undefined, **taken, **made}[name] for name in selected.outputs]
-    new: list[Value] = []
-    for op in [op for place, op in enumerate(ops) if place not in places][::-1]:
-        for value in op.outputs[::-1]:
-            if value.uses and value.name not in taken:
-                taken[value.name] = Value(value.name, value.message, function)
-                new.append(taken[value.name])
-            value.replace_uses(taken.get(value.name, value))
-        op.remove()
-    function.inputs += new[::-1]
+    for value in [value for op in block if op not in staying for value in op.outputs]:
+        if value.name in selected.uses and value.name not in taken:
+            taken[value.name] = Value(value.name, value.message, function)
+            function.inputs.append(taken[value.name])
+        value.replace_uses(taken.get(value.name, value))
+    remove_where(block, lambda op: op not in staying)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from miltext.extraction.cutting import leave_inputs
 from miltext.ir.needs import Needs
+from miltext.ir.passes import remove_where
 
 if TYPE_CHECKING:
     from miltext.ir.functions import Function
@@ -37,10 +38,6 @@ def _sweep_block(block: Block, taken: set[Value]) -> bool:
     taken.update(needed.outside)
     block.outputs = outputs
     staying = {*needed.ops}
-    for op in reversed([*block]):
-        if op not in staying:
-            op.remove()
-    for op in reversed([inner for outer in block for inner in outer.walk()]):
-        if op.is_constant and not any(value.uses for value in op.outputs):
-            op.remove()
+    remove_where(block, lambda op: op not in staying)
+    remove_where((inner for op in block for inner in op.walk()), lambda op: op.is_constant and not op.is_used)
     return bool(outputs) and (not made or not made.isdisjoint(outputs))

@@ -172,7 +172,7 @@ class Resizing:
             text = f"{spelled(made, dialect)}({literal})"
             place = places[maker] if maker is not None else ()
             held, output = (*place, "attributes", Key("val")), (*place, "outputs", 0)
-            is_own = maker is not None and len(by_maker[maker]) == 1 and not any(each.uses for each in maker.outputs)
+            is_own = maker is not None and len(by_maker[maker]) == 1 and not maker.is_used
             if is_own and held not in drafts and output not in drafts:
                 found[held] = text
                 types[output] = spelled(made, dialect)
