@@ -30,21 +30,6 @@ class BlockPlan(NamedTuple):
     outputs: Sequence[Value]
     given: Mapping[Value, str]
 
-    @property
-    def kept(self) -> list[int]:
-        """The places of the kept operations."""
-        return [*self.ops]
-
-    @property
-    def renamed(self) -> dict[tuple[int, int], str]:
-        """New names of outputs, by the place of the operation and the index of the output."""
-        return {
-            (place, index): self.given[output]
-            for place, op in (self.ops.items() if self.given else ())
-            for index, output in enumerate(op.outputs)
-            if output in self.given
-        }
-
 
 class PartPlan(NamedTuple):
     """The kept part of a graph: a function, by name, with the blocks of these opsets, and its inputs `taken`.
