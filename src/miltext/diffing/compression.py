@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import MiltextError
-from miltext.ir.parts import Value
+from miltext.ir.parts import Value, maker_of
 from miltext.pairing.keyed import label, stated
 from miltext.schema.dtypes import BY_NAME, BY_NUMBER
 from miltext.schema.proto import Program
@@ -49,14 +49,14 @@ class Compressed:
             return self._type(op.message.outputs[0].type)
         key, words = _FORMS[kind]
         bound = _bound(op, key)
-        maker = self._maker(bound)
+        maker = maker_of(bound)
         if maker is not None and is_compressed(maker.type):
             held = self.form(maker)  # as a sparse one whose data is a palette
             return f"scaled {held}" if _LINEAR in words else held
         dtype, bits = self._type(self._type_of(bound)), self._bits(op, bound)
         linear = f"scaled {dtype}" if dtype in BY_NAME and BY_NAME[dtype].kind == "float" else f"{bits}-bit linear"
         held = words.format(bits=bits, type=dtype, linear=linear)
-        table = self._maker(_bound(op, _TABLE))
+        table = maker_of(_bound(op, _TABLE))
         return f"{held} of {self.form(table)}" if table and is_compressed(table.type) else held
 
     def layout(self, op: Op) -> set[tuple[str, str, str, tuple[bytes, ...]]]:
@@ -96,9 +96,6 @@ class Compressed:
             return Computed(Evaluator(subject).run({}, allow_nan=True)[op.outputs[0].name])
         except MiltextError as failure:
             return failure.diagnostics[0].message
-
-    def _maker(self, bound: Operand) -> Op | None:
-        return bound.maker if isinstance(bound, Value) else None
 
     def _type_of(self, bound: Operand) -> ValueType | None:
         if isinstance(bound, Value):

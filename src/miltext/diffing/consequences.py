@@ -100,7 +100,7 @@ class Consequences:
     def _precision(self, op: Op) -> tuple[str, str, str] | None:
         """Return the data types that the values beside an operation's constants had and have now, and the cause."""
         if op.is_constant:
-            found = map(self._precision, _users(op))
+            found = map(self._precision, op.users)
             return next((each for each in found if each is not None), None)
         for old, new in self._operand_pairs(op):
             if not isinstance(old, Value) or not isinstance(new, Value) or new.is_constant:
@@ -190,7 +190,7 @@ class Consequences:
         takers = (user for user in old.users if self._is_removed(user))
         if any(value.name == new.name for user in takers for value in user.outputs):
             return Consequence("name", name_text(new.name))
-        takers = (user for user in (_users(new.maker) if new.maker else ()) if self._is_added(user))
+        takers = (user for user in (new.maker.users if new.maker else ()) if self._is_added(user))
         if any(value.name == old.name for user in takers for value in user.outputs):
             return Consequence("name", name_text(old.name))
         return Consequence("number", "") if self._is_recounted(old.name, new.name) else None
@@ -207,14 +207,14 @@ class Consequences:
 
     def of_move(self, moved: Sequence[Op], places: set[Op]) -> Consequence | None:
         """Return the reason for the new place of operations; `places` are all moved or added operations."""
-        users = [*map(_users, moved)]
+        users = [op.users for op in moved]
         if all(op.is_constant and own and places.issuperset(own) for op, own in zip(moved, users, strict=True)):
             return Consequence("place", label(users[0][0]))
         return None
 
     def of_unpaired(self, op: Op) -> Consequence | None:
         """Return the reason for an added or removed constant."""
-        users = _users(op) if op.is_constant else []
+        users = op.users if op.is_constant else []
         if users and not any(user in self.partners.ops or user in self._kept for user in users):
             return Consequence("constant", label(_last_user(users[0])))
         return None
@@ -311,11 +311,6 @@ def _is_continued(old: str, old_stem: str, new: str, new_stem: str) -> bool:
     return bool(rest) and rest == new[len(new_stem) :]
 
 
-def _users(op: Op) -> list[Op]:
-    """Return the operations that take an output of an operation."""
-    return [user for value in op.outputs for user in value.users]
-
-
 def _dtypes(old: Type, new: Type) -> tuple[str, str] | None:
     """Return the data types of two tensors."""
     return (old.dtype, new.dtype) if isinstance(old, TensorType) and isinstance(new, TensorType) else None
@@ -323,6 +318,6 @@ def _dtypes(old: Type, new: Type) -> tuple[str, str] | None:
 
 def _last_user(op: Op) -> Op:
     """Return the operation to which a constant belongs: its first user other than a constant."""
-    while op.is_constant and (users := _users(op)):
+    while op.is_constant and (users := op.users):
         op = users[0]
     return op

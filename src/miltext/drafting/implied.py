@@ -154,7 +154,7 @@ class _Taking:
         """Return the constants before an operation that belong to it, in order; converted constants may be between."""
         owner = owner_of(op.type, [each.name for each in op.outputs], _name(op))
         found: dict[Op, _Slot] = {}
-        for constant in takewhile(lambda each: each.type == "const" and op in _users(each), _before(op)):
+        for constant in takewhile(lambda each: each.type == "const" and op in each.users, _before(op)):
             slot = self.slot(constant, owner, op)
             if slot is not None:
                 found[constant] = slot
@@ -212,10 +212,6 @@ def _before(op: Op) -> Iterator[Op]:
     while op.previous is not None:
         op = op.previous
         yield op
-
-
-def _users(op: Op) -> list[Op]:
-    return [user for value in op.outputs for user in value.users]
 
 
 def _is_literal(operand: Operand) -> TypeGuard[Value]:

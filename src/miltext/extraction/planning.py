@@ -91,12 +91,8 @@ def plan_function(name: str, program: Program) -> PartPlan:
     graph = Graph(program)
     function = graph.functions[name]
     blocks = {opset: BlockPlan(dict(enumerate(each)), each.outputs, {}) for opset, each in function.blocks.items()}
-    given = function.block.outputs if function.block is not None else ()
-    return PartPlan(
-        *(graph, name, blocks, [each.name for each in function.inputs], []),
-        [_declared(each) for each in given],
-        [],
-    )
+    inputs, outputs = [each.name for each in function.inputs], [_declared(each) for each in function.outputs]
+    return PartPlan(graph, name, blocks, inputs, [], outputs, [])
 
 
 def _declared(value: Value) -> NamedValueType:

@@ -14,7 +14,7 @@ from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.names import FreshNames
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from miltext.ir.parts import Block, Op, Use
 
@@ -58,6 +58,11 @@ class Function(Attributed[proto.Function]):
         """The block of the function's own opset, or the only block."""
         opset = self.own_opset
         return None if opset is None else self.blocks[opset]
+
+    @property
+    def outputs(self) -> Sequence[Value]:
+        """The values that the function's own block returns; none without one."""
+        return self.block.outputs if self.block is not None else ()
 
     @property
     def own_opset(self) -> str | None:

@@ -246,6 +246,11 @@ class Op:
         return any(value.uses for value in self.outputs)
 
     @property
+    def users(self) -> list[Op]:
+        """The operations with an output as an argument, each once for an output."""
+        return [user for value in self.outputs for user in value.users]
+
+    @property
     def operands(self) -> list[Value]:
         """The values among the arguments, in the order of the parameters, without literals."""
         return [value for parameter in self.inputs for value in self.values(parameter)]
@@ -582,6 +587,11 @@ def literal_of(operand: Operand) -> proto.Value | None:
         return operand
     maker = operand.maker
     return maker.literal("val") if maker is not None and maker.type == "const" else None
+
+
+def maker_of(operand: Operand) -> Op | None:
+    """Return the operation that defines an argument; None for a literal, and for a value without an operation."""
+    return operand.maker if isinstance(operand, Value) else None
 
 
 def _around(user: Op | Block) -> Iterator[Op | Block]:

@@ -116,8 +116,7 @@ class _Insertion:
     @property
     def outputs(self) -> list[Value]:
         """The outputs of the instance."""
-        assert self._made.function.block is not None, "a replacement has a block"
-        return [*self._made.function.block.outputs]
+        return [*self._made.function.outputs]
 
     def passed(self, output: Value) -> Value | None:
         """Return the value of the program that an output of the instance is; None if it is made anew."""
@@ -198,8 +197,7 @@ class _Insertion:
 
 def _require_types(old: list[Value], made: Instance) -> None:
     """Raise NoInstance if an output would have another type."""
-    assert made.function.block is not None, "a replacement has a block"
-    for before, after in zip(old, made.function.block.outputs, strict=True):
+    for before, after in zip(old, made.function.outputs, strict=True):
         if after.type is None or not compatible(before.type, after.type):
             raise NoInstance(f"{named(before.name)} would be {spelled(after.type)}, not {spelled(before.type)}")
 

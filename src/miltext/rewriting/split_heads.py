@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from miltext.ir.parts import Op, Value
+from miltext.ir.parts import Op, Value, maker_of
 from miltext.printing.renaming import rename
 from miltext.rewriting.applying import remove_unused, set_name
 from miltext.rewriting.exactness import Exactness
@@ -152,8 +152,7 @@ class _Search:
 
     def _maker(self, op: Op, parameter: str, type: str) -> Op | None:
         """Return the operation of a type that makes an argument."""
-        operand = op.operand(parameter)
-        maker = operand.maker if isinstance(operand, Value) else None
+        maker = maker_of(op.operand(parameter))
         return maker if maker is not None and maker.type == type and maker.block is op.block else None
 
     def _has(self, op: Op, parameter: str, wanted: object) -> bool:

@@ -15,7 +15,7 @@ from miltext.checking.sizes import GREATEST, WAY_OUT, too_large
 from miltext.diagnostics import codes
 from miltext.files.refusals import WeightsError
 from miltext.ir.parts import Value as Made
-from miltext.ir.parts import literal_of
+from miltext.ir.parts import literal_of, maker_of
 from miltext.parsing.parser import parse_value
 from miltext.schema.paths import Key
 from miltext.schema.types import TensorType, read_type, spelled
@@ -150,9 +150,8 @@ class Resizing:
         made = TensorType(operand.type.dtype, follow.shape)
         literal = _literal(() if follow.elements is None else follow.elements, follow.shape, made.dtype)
         value = parse_value(f"{spelled(made)}({literal})")
-        source = op.inputs[follow.parameter][follow.place]
+        maker = maker_of(op.inputs[follow.parameter][follow.place])
         self._walk.graph.bind(op, follow.parameter, follow.place, value)
-        maker = source.maker if isinstance(source, Made) else None
         self._rewritten[path] = Rewritten(maker if maker and maker.type == "const" else None, made, literal)
 
     # ---- in the end
