@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from miltext.extraction.planning import plan
 from miltext.extraction.wanted import wanted_values
-from miltext.ir.parts import Value
 from miltext.ir.passes import remove_where
 from miltext.printing.flexible_shapes import ATTRIBUTE, information_of
 from miltext.syntax.gc_pause import gc_paused
@@ -16,7 +15,7 @@ from miltext.syntax.recursion import with_room
 if TYPE_CHECKING:
     from miltext.extraction.planning import BlockPlan, PartPlan
     from miltext.ir.functions import Function
-    from miltext.ir.parts import Block
+    from miltext.ir.parts import Block, Value
     from miltext.schema.proto import Program
 
 
@@ -52,7 +51,8 @@ def as_planned(planned: PartPlan) -> Program:
     function = graph.functions[planned.function]
     for opset in planned.left_out:
         function.remove_block(opset)
-    function.inputs += [Value(each.name, each, function) for each in planned.new]
+    for message in planned.new:
+        function.declare_input(message)
     taken = {value.name: value for value in function.inputs}
     for opset, block in planned.blocks.items():
         _keep(function.blocks[opset], block, taken)

@@ -78,7 +78,11 @@ class Function(Attributed[proto.Function]):
 
     def add_input(self, name: str, type: Type) -> Value:
         """Add a last input, and return it."""
-        value = Value(name, proto.NamedValueType(name=name, type=write_type(type)), self)
+        return self.declare_input(proto.NamedValueType(name=name, type=write_type(type)))
+
+    def declare_input(self, message: proto.NamedValueType) -> Value:
+        """Add a last input with the name and the type in a message, and return it."""
+        value = Value(message.name, message, self)
         self.inputs.append(value)
         self.touch()
         return value

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.extraction.borders import can_take
 from miltext.extraction.compile_time import constant_parameters
 from miltext.ir.graph import Graph
-from miltext.ir.parts import Value
 from miltext.reduction.sweeping import sweep
 
 if TYPE_CHECKING:
@@ -64,9 +63,7 @@ def _leave_out(op: Op, function: Function, opset: str) -> bool:
         is_fixed = any(use.op and use.parameter in constant_parameters(use.op.type, opset) for use in value.uses)
         if is_fixed or value.message is None or not can_take(value.message.type):
             return False
-        taken = Value(value.name, value.message, function)
-        function.inputs.append(taken)
-        value.replace_uses(taken)
+        value.replace_uses(function.declare_input(value.message))
     op.remove()
     return True
 

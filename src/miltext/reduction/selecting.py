@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.extraction.borders import can_give, can_take
 from miltext.extraction.cutting import leave_inputs
 from miltext.ir import graph as ir
-from miltext.ir.parts import Value
 from miltext.ir.passes import remove_where
 from miltext.reduction.graph import UnitGraph
 
@@ -142,8 +141,7 @@ def _leave(function: Function, scope: UnitScope, selected: Selected) -> None:
     made = {value.name: value for values in (block.made(), *(op.outputs for op in staying)) for value in values}
     block.outputs = [{**function.undefined, **taken, **made}[name] for name in selected.outputs]
     for value in [value for op in block if op not in staying for value in op.outputs]:
-        if value.name in selected.uses and value.name not in taken:
-            taken[value.name] = Value(value.name, value.message, function)
-            function.inputs.append(taken[value.name])
+        if value.name in selected.uses and value.name not in taken and value.message is not None:
+            taken[value.name] = function.declare_input(value.message)
         value.replace_uses(taken.get(value.name, value))
     remove_where(block, lambda op: op not in staying)
