@@ -17,7 +17,7 @@ import miltext
 def seen_by_type_checkers() -> dict[str, str]:
     """The modules of the names that are imported for type checkers alone."""
     (guarded,) = [each for each in ast.parse(inspect.getsource(miltext)).body if isinstance(each, ast.If)]
-    imports = [each for each in guarded.body if isinstance(each, ast.ImportFrom)]
+    imports = [each for each in guarded.body if isinstance(each, ast.ImportFrom) and each.module != "typing"]
     return {alias.asname or "": str(each.module) for each in imports for alias in each.names}
 
 

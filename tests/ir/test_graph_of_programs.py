@@ -20,7 +20,8 @@ from miltext.generation.programs import generate
 from miltext.ir.flow import FLOWS, carried_into, variables_of
 from miltext.ir.functions import Block
 from miltext.ir.graph import Graph
-from miltext.ir.parts import GraphError, Op, Operand, Value, literal_of
+from miltext.ir.parts import GraphError, Op, Operand, Value, literal_of, maker_of
+from miltext.ir.passes import remove_where
 from miltext.schema.operations import all_names, signature
 from miltext.schema.opsets import OPSETS
 from miltext.schema.proto import Model, Program
@@ -207,6 +208,10 @@ def test_makers_and_users() -> None:
     assert values["s"].is_state
     assert not values["x"].is_state
     assert values["y"].type == TensorType("fp32", (2,))
+    assert [op.type for op in maker(values["y"]).users] == ["add", "mul"]
+    assert maker_of(maker(values["z"]).operand("x")) is maker(values["y"])
+    assert maker_of(maker(values["w"]).operand("y")) is None
+    assert (maker(values["z"]).is_used, maker(values["w"]).is_used) == (True, False)
 
 
 def test_constants_are_seen_through() -> None:
@@ -377,6 +382,33 @@ def test_values_that_inner_blocks_capture() -> None:
     assert variable.results == (values["t"], values["a"])
     with pytest.raises(GraphError):
         maker(values["a"]).remove()
+
+
+def test_an_inner_value_has_the_opset_of_its_function() -> None:
+    graph, values = main(NESTED)
+    inner = maker(values["t"]).block
+    assert inner is values["t"].home
+    assert values["x"].home is graph.functions["main"]
+    assert inner is maker(values["c"]).blocks[0]
+    assert (inner.outermost, inner.opset, inner.function) == (body(graph), "CoreML8", graph.functions["main"])
+    assert [*graph.functions["main"].outputs] == [values["c"]]
+
+
+def test_operations_are_removed_from_last_to_first() -> None:
+    graph, values = main()
+    assert remove_where(body(graph), lambda op: not op.is_used and op.type != "const")
+    assert [op.type for op in body(graph)] == ["relu", "const", "add"]
+    assert not remove_where(body(graph), lambda op: not op.is_used)
+    body(graph).outputs = [values["x"]]
+    assert remove_where(body(graph), lambda op: not op.is_used)
+    assert [*body(graph)] == []
+
+
+def test_a_copy_has_the_operands_that_are_found() -> None:
+    _, values = main()
+    copy = maker(values["w"]).copy({values["y"]: values["x"]}.__getitem__)
+    assert (copy.operands, floats(copy.operand("y"))) == ([values["x"]], [3, 4])
+    assert copy not in values["y"].users
 
 
 def test_the_operation_of_a_block_that_holds_a_use() -> None:

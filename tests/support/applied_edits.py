@@ -58,7 +58,7 @@ def of_literals(random: Random, program: Program) -> Program:
                 continue
             op.set_input(parameter, [_other_form(each, op, random) for each in operands])
     for op in [*graph.walk()]:
-        if op.type == "const" and not any(value.uses for value in op.outputs) and random.random() < 0.7:
+        if op.type == "const" and not op.is_used and random.random() < 0.7:
             op.remove()
     return graph.program()
 

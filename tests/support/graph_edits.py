@@ -93,7 +93,7 @@ def hoists(random: Random, function: Function) -> bool:
 
 def removes(random: Random, function: Function) -> bool:
     """Take out an operation that nothing uses."""
-    unused = [op for op in function.walk() if op.outputs and not any(value.uses for value in op.outputs)]
+    unused = [op for op in function.walk() if op.outputs and not op.is_used]
     unused = [op for op in unused if not any(each.is_state for each in (*op.operands, *op.captured()))]
     if unused:
         random.choice(unused).remove()

@@ -61,7 +61,7 @@ class ConstantEdits:
         for op in reversed([*graph.walk()]):
             if op not in self._unused and op not in self._replaced:
                 continue
-            if any(value.uses for value in op.outputs):
+            if op.is_used:
                 self.kept[op] = None
                 if op in self._replaced:
                     self._beside.add(self._replaced[op][0])

@@ -147,7 +147,7 @@ class _ProgramEdits:
         if isinstance(owner, Op):
             owner.set_blocks([each for each in owner.blocks if each is not block])
         else:
-            owner.remove_block(next(opset for opset, each in owner.blocks.items() if each is block))
+            owner.remove_block(block.opset)
 
     # ---- functions and blocks
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from miltext.bounds.intervals import UNKNOWN, Interval
 from miltext.bounds.sums import count_of
 from miltext.evaluation.devices.facts import ISSUES
-from miltext.ir.parts import Value
+from miltext.ir.parts import Value, maker_of
 from miltext.schema.dtypes import GREATEST_HALF, LEAST_HALF
 
 if TYPE_CHECKING:
@@ -71,13 +71,13 @@ def _log_sum_exp(bound: Bound) -> Advice | None:
 
 
 def _log(bound: Bound) -> Advice | None:
-    maker = _maker(bound.step.operation)
+    maker = maker_of(bound.step.operation.operand("x"))
     if maker is None:
         return None
     if maker.type == "softmax":
         return _log_of_softmax(maker, bound)
     sums = {"cumsum", "reduce_sum"}
-    before = _maker(maker) if maker.type in sums else None
+    before = maker_of(maker.operand("x")) if maker.type in sums else None
     return _log_of_sum(maker, bound) if before is not None and before.type == "exp" else None
 
 
@@ -113,11 +113,6 @@ def _log_of_sum(maker: Op, bound: Bound) -> Advice | None:
         "subtract the maximum before exp, and add it after log",
         f"{ISSUES}/2729",
     )
-
-
-def _maker(op: Op) -> Op | None:
-    source = op.operand("x")
-    return source.maker if isinstance(source, Value) else None
 
 
 def _pow(bound: Bound) -> Advice | None:

@@ -201,7 +201,7 @@ class _Names:
         before = self.function.clashing[value]
         first = self._first.get(before, before)  # of those in the scope of the one before
         place = (*self.places[first], "name")
-        if _scope_of(first) is _scope_of(value):
+        if first.home is value.home:
             self._first[value] = first
             remark = Remark("first defined here", place)
             return Finding(
@@ -276,11 +276,6 @@ class _Names:
         for value, place in self.places.items():
             found.setdefault(value.name, []).append(place)
         return found
-
-
-def _scope_of(value: Value) -> Function | Block | Op | None:
-    """Return the scope of a value: a function or a block."""
-    return value.owner.block if isinstance(value.owner, Op) else value.owner
 
 
 def _in_sight(user: Op | Block) -> Iterator[str]:

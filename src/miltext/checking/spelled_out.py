@@ -22,7 +22,7 @@ from miltext.syntax import phrases
 from miltext.syntax.editing import appended, edited
 from miltext.syntax.lexer import dialect_of
 from miltext.syntax.literals import quote
-from miltext.syntax.names import FreshNames, name_text
+from miltext.syntax.names import FreshNames, identifier, name_text
 from miltext.syntax.phrases import name_in
 from miltext.syntax.plain_tokens import argument_parts, attribute_parts, operation_head
 from miltext.syntax.tree import Node, Statement, tokens
@@ -170,7 +170,8 @@ class _SpellingOut:
         """Write a value as a constant before the operation `owner` at a place; return the text that uses the
         constant.
         """
-        name = self.names.numbered(*constant_name(owner, given.parameter, given.place, given.type))
+        before, after = constant_name(owner, given.parameter, given.place, given.type)
+        name = self.names.numbered(identifier(before), after)
         attributes = f"name = string({quote(implied_name(name))}), " if is_named else ""
         self.insert(place, f"{given.type} {name} = const()[{attributes}val = {given.value}]; ")
         return given._replace(value=name)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from miltext.conversion.known import Known, KnownConstant, dtype_of
 from miltext.ir.casts import cast_ops
 from miltext.ir.parts import Op, Use, Value
+from miltext.ir.passes import remove_where
 from miltext.printing.renaming import rename
 from miltext.schema.types import TensorType, Type
 from miltext.schema.value_builders import STRING, immediate
@@ -48,9 +49,7 @@ class Finishing:
         self._block.append(*self._last)
         self._block.outputs = [self._given.get(value, value) for value in self._block.outputs]
         self._gone |= {cast for known in values for cast in known.idle} - self._restored
-        for op in reversed([*self._block.walk()]):
-            if op in self._gone and not any(value.uses for value in op.outputs):
-                op.remove()
+        remove_where(self._block.walk(), lambda op: op in self._gone and not op.is_used)
 
     # ---- the border
 

@@ -205,7 +205,7 @@ def _by_position(before: Function, after: Function, old: Mapping[str, Types]) ->
     """Return the Names by unchanged positions."""
     taken, given = (
         {value.name: other.name for value, other in zip(*both, strict=True)}
-        for both in ((before.inputs, after.inputs), (_outputs(before), _outputs(after)))
+        for both in ((before.inputs, after.inputs), (before.outputs, after.outputs))
     )
     names = {"input": taken, "state": taken, "output": given}
     return {side: {name: names[side][name] for name in types} for side, types in old.items()}
@@ -275,11 +275,6 @@ def _only_ones(old: Mapping[str, Hashable], new: Mapping[str, Hashable], found: 
 # ---- the surroundings of a value
 
 
-def _outputs(function: Function) -> Sequence[Value]:
-    """Return the outputs of a function's own block."""
-    return function.block.outputs if function.block else ()
-
-
 class FeaturePlaces:
     """The places of a function's inputs, states and outputs in its graph.
 
@@ -302,7 +297,7 @@ class FeaturePlaces:
                 for slot, value in _taken(graph, op):
                     self._users.setdefault(value, []).append((slot, op))
         inputs = {value.name: value for value in function.inputs}
-        outputs = {value.name: value for value in _outputs(function)}
+        outputs = {value.name: value for value in function.outputs}
         self._values = {"input": inputs, "state": inputs, "output": outputs}
 
     def places(self, side: str, names: Iterable[str], steps: int) -> dict[str, int]:

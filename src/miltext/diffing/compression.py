@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import MiltextError
-from miltext.ir.parts import Value
+from miltext.ir.parts import Value, maker_of
 from miltext.pairing.keyed import label, stated
 from miltext.schema.dtypes import BY_NAME, BY_NUMBER
 from miltext.schema.proto import Program
@@ -43,17 +42,6 @@ class Compressed:
     def __init__(self, graph: KeyedGraph) -> None:
         self._graph = graph
 
-    @cached_property
-    def _opsets(self) -> dict[Op, str]:
-        """The opset of each compressed constant."""
-        return {
-            op: opset
-            for function in self._graph.functions.values()
-            for opset, block in function.blocks.items()
-            for op in block.walk()
-            if is_compressed(op.type)
-        }
-
     def form(self, op: Op) -> str:
         """Return the form of a constant: `fp16`, `4-bit palette`, `sparse 8-bit linear`."""
         kind = op.type
@@ -61,14 +49,14 @@ class Compressed:
             return self._type(op.message.outputs[0].type)
         key, words = _FORMS[kind]
         bound = _bound(op, key)
-        maker = self._maker(bound)
+        maker = maker_of(bound)
         if maker is not None and is_compressed(maker.type):
             held = self.form(maker)  # as a sparse one whose data is a palette
             return f"scaled {held}" if _LINEAR in words else held
         dtype, bits = self._type(self._type_of(bound)), self._bits(op, bound)
         linear = f"scaled {dtype}" if dtype in BY_NAME and BY_NAME[dtype].kind == "float" else f"{bits}-bit linear"
         held = words.format(bits=bits, type=dtype, linear=linear)
-        table = self._maker(_bound(op, _TABLE))
+        table = maker_of(_bound(op, _TABLE))
         return f"{held} of {self.form(table)}" if table and is_compressed(table.type) else held
 
     def layout(self, op: Op) -> set[tuple[str, str, str, tuple[bytes, ...]]]:
@@ -101,16 +89,13 @@ class Compressed:
         if not all(part.is_constant for part in parts):
             return f"a part of `{label(op)}` is not a constant"
         program = Program(version=1)
-        opset = self._opsets.get(op) or next(iter(self._opsets.values()), "CoreML5")
-        only_function(program, opset, [part.message for part in parts], [op.outputs[0].name])
+        assert op.block is not None, "it is in the graph"
+        only_function(program, op.block.opset or "CoreML5", [part.message for part in parts], [op.outputs[0].name])
         try:
             subject = Subject(program, self._graph.contents.model_path)
             return Computed(Evaluator(subject).run({}, allow_nan=True)[op.outputs[0].name])
         except MiltextError as failure:
             return failure.diagnostics[0].message
-
-    def _maker(self, bound: Operand) -> Op | None:
-        return bound.maker if isinstance(bound, Value) else None
 
     def _type_of(self, bound: Operand) -> ValueType | None:
         if isinstance(bound, Value):

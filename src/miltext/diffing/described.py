@@ -95,7 +95,7 @@ def _values(function: Function | None, kind: str) -> Sequence[Value]:
     if function is None:
         return ()
     if kind == "output":
-        return function.block.outputs if function.block is not None else ()
+        return function.outputs
     return [value for value in function.inputs if value.is_state is (kind == "state")]
 
 

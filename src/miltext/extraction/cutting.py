@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from miltext.extraction.planning import plan
 from miltext.extraction.wanted import wanted_values
-from miltext.ir.parts import Value
+from miltext.ir.passes import remove_where
 from miltext.printing.flexible_shapes import ATTRIBUTE, information_of
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.recursion import with_room
@@ -15,7 +15,7 @@ from miltext.syntax.recursion import with_room
 if TYPE_CHECKING:
     from miltext.extraction.planning import BlockPlan, PartPlan
     from miltext.ir.functions import Block, Function
-    from miltext.ir.parts import Op
+    from miltext.ir.parts import Value
     from miltext.schema.proto import Program
 
 
@@ -51,7 +51,8 @@ def as_planned(planned: PartPlan) -> Program:
     function = graph.functions[planned.function]
     for opset in planned.left_out:
         function.remove_block(opset)
-    function.inputs += [Value(each.name, each, function) for each in planned.new]
+    for message in planned.new:
+        function.declare_input(message)
     taken = {value.name: value for value in function.inputs}
     for opset, block in planned.blocks.items():
         _keep(function.blocks[opset], block, taken)
@@ -65,14 +66,8 @@ def _keep(block: Block, planned: BlockPlan, taken: Mapping[str, Value]) -> None:
     for value, unused in planned.given.items():
         value.replace_uses(taken[value.name])
         value.name = unused
-    leave_ops(block, {*planned.ops.values()})
-
-
-def leave_ops(block: Block, staying: Collection[Op]) -> None:
-    """Keep only some operations of a block, which use no value of the others."""
-    for op in reversed([*block]):
-        if op not in staying:
-            op.remove()
+    staying = {*planned.ops.values()}
+    remove_where(block, lambda op: op not in staying)
 
 
 def leave_inputs(function: Function, names: Collection[str]) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from miltext.descriptions.sizes import Size
 from miltext.drafting.draft import infer_anew
+from miltext.extraction.wanted import top_values
 from miltext.ir.graph import Graph
 from miltext.parsing.parser import attempt
 from miltext.printing.flexible_shapes import flexible
@@ -59,9 +60,8 @@ def sizes_that_follow(
 
 def _shapes(program: Program, name: str) -> dict[str, Shape]:
     """Return the declared shapes of a function's inputs and of the values in its own block."""
-    function = Graph(program).functions[name]
-    types = {value.name: value.type for value in (*function.inputs, *(function.block.made() if function.block else ()))}
-    return {name: known.shape for name, known in types.items() if isinstance(known, TensorType)}
+    values = top_values(Graph(program).functions[name])
+    return {name: known.shape for name, each in values.items() if isinstance(known := each.type, TensorType)}
 
 
 def _ranges(

@@ -30,21 +30,6 @@ class BlockPlan(NamedTuple):
     outputs: Sequence[Value]
     given: Mapping[Value, str]
 
-    @property
-    def kept(self) -> list[int]:
-        """The places of the kept operations."""
-        return [*self.ops]
-
-    @property
-    def renamed(self) -> dict[tuple[int, int], str]:
-        """New names of outputs, by the place of the operation and the index of the output."""
-        return {
-            (place, index): self.given[output]
-            for place, op in (self.ops.items() if self.given else ())
-            for index, output in enumerate(op.outputs)
-            if output in self.given
-        }
-
 
 class PartPlan(NamedTuple):
     """The kept part of a graph: a function, by name, with the blocks of these opsets, and its inputs `taken`.
@@ -106,12 +91,8 @@ def plan_function(name: str, program: Program) -> PartPlan:
     graph = Graph(program)
     function = graph.functions[name]
     blocks = {opset: BlockPlan(dict(enumerate(each)), each.outputs, {}) for opset, each in function.blocks.items()}
-    given = function.block.outputs if function.block is not None else ()
-    return PartPlan(
-        *(graph, name, blocks, [each.name for each in function.inputs], []),
-        [_declared(each) for each in given],
-        [],
-    )
+    inputs, outputs = [each.name for each in function.inputs], [_declared(each) for each in function.outputs]
+    return PartPlan(graph, name, blocks, inputs, [], outputs, [])
 
 
 def _declared(value: Value) -> NamedValueType:

@@ -53,11 +53,12 @@ class _Trimming:
                 yield from self._block(phrases.block(body), planned)
 
     def _block(self, block: Node, planned: BlockPlan) -> Iterator[Edit]:
-        operations, kept = list(phrases.operations(block)), {*planned.kept}
-        yield from self._removal.statements(operations, [place in kept for place in range(len(operations))])
-        for (place, index), name in planned.renamed.items():
-            start, end, _ = phrases.made(operations[place])[index]
-            yield start, end, name_text(name)
+        operations = list(phrases.operations(block))
+        yield from self._removal.statements(operations, [place in planned.ops for place in range(len(operations))])
+        for place, op in planned.ops.items() if planned.given else ():
+            for output, (start, end, _) in zip(op.outputs, phrases.made(operations[place]), strict=True):
+                if output in planned.given:
+                    yield start, end, name_text(planned.given[output])
         listed, tokens = phrases.output_list(block), list(phrases.returned(block))
         if [name_in(token) for token in tokens] != self._planned.outputs:
             start, end = (tokens[0].start, tokens[-1].end) if tokens else (listed.end - 1, listed.end - 1)

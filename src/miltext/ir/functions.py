@@ -108,13 +108,26 @@ class Block(Attributed[proto.Block]):
         return self._returned[value] > 0
 
     @property
+    def outermost(self) -> Block:
+        """The block of the function that the block is or is inside."""
+        block = self
+        while isinstance(block.owner, Op):
+            assert block.owner.block is not None, "a block of a removed operation belongs to no function"
+            block = block.owner.block
+        return block
+
+    @property
     def function(self) -> Function:
         """The function that the block belongs to."""
-        owner = self.owner
-        while isinstance(owner, Op):
-            assert owner.block is not None, "a block of a removed operation belongs to no function"
-            owner = owner.block.owner
+        owner = self.outermost.owner
+        assert not isinstance(owner, Op)
         return owner
+
+    @property
+    def opset(self) -> str:
+        """The opset of the function's block that the block is or is inside."""
+        outermost = self.outermost
+        return next(opset for opset, each in self.function.blocks.items() if each is outermost)
 
     def read_uses(self, found: dict[Value, dict[Use, None]]) -> None:
         """Record the uses of values by the operations, by those inside them, and by the block."""
@@ -258,6 +271,11 @@ class Function(Attributed[proto.Function]):
         return None if opset is None else self.blocks[opset]
 
     @property
+    def outputs(self) -> Sequence[Value]:
+        """The values that the function's own block returns; none without one."""
+        return self.block.outputs if self.block is not None else ()
+
+    @property
     def own_opset(self) -> str | None:
         """The opset of the function's own block."""
         return own_opset(self.opset, self.blocks)
@@ -271,7 +289,11 @@ class Function(Attributed[proto.Function]):
 
     def add_input(self, name: str, type: Type) -> Value:
         """Add a last input, and return it."""
-        value = Value(name, proto.NamedValueType(name=name, type=write_type(type)), self)
+        return self.declare_input(proto.NamedValueType(name=name, type=write_type(type)))
+
+    def declare_input(self, message: proto.NamedValueType) -> Value:
+        """Add a last input with the name and the type in a message, and return it."""
+        value = Value(message.name, message, self)
         self.set_inputs([*self.inputs, value])
         return value
 

@@ -5,7 +5,7 @@ A name is an attribute of a Value, so a renaming is one assignment, and the valu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -115,6 +115,11 @@ class Value:
         return self.owner if isinstance(self.owner, Op) else None
 
     @property
+    def home(self) -> Block | Function | None:
+        """The block or function in which the value is defined; None for an undefined name."""
+        return self.owner.block if isinstance(self.owner, Op) else self.owner
+
+    @property
     def is_state(self) -> bool:
         """Whether the value is declared as a state."""
         return self.message is not None and self.message.type.WhichOneof("type") == "stateType"
@@ -200,12 +205,15 @@ class Op:
             op.outputs.append(Value(name, declared, op))
         return op
 
-    def copy(self) -> Op:
-        """Return an operation like this one, to be inserted, without blocks; its outputs have the same names."""
+    def copy(self, find: Callable[[Value], Operand] = lambda value: value) -> Op:
+        """Return an operation like this one, to be inserted, without blocks; its outputs have the same names.
+
+        `find` returns the operand for each value among the arguments.
+        """
         made = Op(self.message)
         made.own()
         for parameter, operands in self.inputs.items():
-            made.set_input(parameter, operands)
+            made.set_input(parameter, [find(each) if isinstance(each, Value) else each for each in operands])
         made.outputs = [Value(value.name, value.message, made) for value in self.outputs]
         return made
 
@@ -226,6 +234,11 @@ class Op:
     def is_constant(self) -> bool:
         """Whether the operation is a `const` or a compressed constant."""
         return is_constant(self.type)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anything uses an output."""
+        return any(value.uses for value in self.outputs)
 
     @property
     def users(self) -> list[Op]:
@@ -390,6 +403,11 @@ def literal_of(operand: Operand) -> proto.Value | None:
         return operand
     maker = operand.maker
     return maker.literal("val") if maker is not None and maker.type == "const" else None
+
+
+def maker_of(operand: Operand) -> Op | None:
+    """Return the operation that defines an argument; None for a literal, and for a value without an operation."""
+    return operand.maker if isinstance(operand, Value) else None
 
 
 def around(user: Op | Block) -> Iterator[Op]:

@@ -1,8 +1,8 @@
-"""Edits of whole graphs. Each takes a graph and returns whether it changed anything."""
+"""Edits of whole graphs, which return whether they changed anything, and removals of operations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.diagnostics.arguments import checked
@@ -31,14 +31,19 @@ def remove_dead(graph: Graph) -> bool:
     Example:
         changed = miltext.remove_dead(miltext.Graph(miltext.parse(text)))
     """
-    changed = False
-    for op in reversed([*graph.walk()]):
-        if is_dead(op):
-            op.remove()
-            changed = True
-    return changed
+    return remove_where(graph.walk(), is_dead)
 
 
 def is_dead(op: Op) -> bool:
     """Return whether nothing uses the outputs of an operation, and neither it nor one inside it writes to a state."""
-    return not any(value.uses for value in op.outputs) and not any(written(op))
+    return not op.is_used and not any(written(op))
+
+
+def remove_where(ops: Iterable[Op], goes: Callable[[Op], bool]) -> bool:
+    """Remove each operation for which `goes` is true at its turn, the last first; return whether there was any."""
+    removed = False
+    for op in reversed([*ops]):
+        if goes(op):
+            op.remove()
+            removed = True
+    return removed

@@ -144,5 +144,5 @@ def _put(op: Op, inputs: dict[str, Value]) -> None:
     for name, value in inputs.items():
         op.set_input(name, value)
     for maker in makers:
-        if maker is not None and not any(each.uses for each in maker.outputs):
+        if maker is not None and not maker.is_used:
             maker.remove()

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
-from itertools import count
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from miltext.ir.graph import Graph
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.schema.walk import inner_values, operations
+from miltext.syntax.names import FreshNames
 
 if TYPE_CHECKING:
-    from miltext.ir.functions import Block, Function
+    from miltext.ir.functions import Function
     from miltext.ir.parts import Value
     from miltext.schema import proto
     from miltext.schema.proto import Operation, Program
@@ -36,17 +35,11 @@ def rename_values(program: Program) -> None:
     graph = Graph(program)
     for function in graph.functions.values():
         for block in function.blocks.values():
-            _number_values(block, {*function.inputs, *block.inputs, *block.outputs, *function.undefined.values()})
+            kept = {*function.inputs, *block.inputs, *block.outputs, *function.undefined.values()}
+            names = FreshNames(value.name for value in kept)
+            for value in [each for each in block.defined() if each not in kept]:
+                rename(value, names.numbered("input" if value.maker is None else value.maker.type))
     program.CopyFrom(graph.program())
-
-
-def _number_values(block: Block, kept: Collection[Value]) -> None:
-    """Name the values of a function's block, except the `kept` ones, whose names are not used again."""
-    taken = {value.name for value in kept}
-    numbers: defaultdict[str, Iterator[int]] = defaultdict(count)
-    for value in [each for each in block.defined() if each not in kept]:
-        stem = "input" if value.maker is None else value.maker.type
-        rename(value, next(name for number in numbers[stem] if (name := f"{stem}_{number}") not in taken))
 
 
 def rename_all(function: Function, names: Mapping[str, str]) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.ir.flow import FLOWS
 from miltext.ir.graph import Graph
+from miltext.ir.passes import remove_where
 from miltext.reduction.sweeping import sweep
 from miltext.schema.wire import wire_of
 
@@ -72,9 +73,7 @@ def _bypass_in(block: Block, function: Function, names: Mapping[str, str]) -> No
     block.outputs = [each for each in block.outputs if each not in new or new[each].owner is not function]
     for old, mate in new.items():
         old.replace_uses(mate)
-    for op in reversed([*block.walk()]):
-        if any(value in new for value in op.outputs):
-            op.remove()
+    remove_where(block.walk(), lambda op: any(value in new for value in op.outputs))
 
 
 def _end(name: str, names: Mapping[str, str]) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.extraction.borders import is_takeable
 from miltext.extraction.compile_time import constant_parameters
 from miltext.ir.graph import Graph
-from miltext.ir.parts import Value
 from miltext.reduction.sweeping import sweep
 
 if TYPE_CHECKING:
@@ -62,11 +61,9 @@ def _leave_out(op: Op, function: Function, opset: str) -> bool:
     """Replace the outputs of an operation by inputs of the function; return whether it is possible."""
     for value in [each for each in op.outputs if each.uses]:
         is_fixed = any(use.op and use.parameter in constant_parameters(use.op.type, opset) for use in value.uses)
-        if is_fixed or not is_takeable(value):
+        if is_fixed or value.message is None or not is_takeable(value):
             return False
-        taken = Value(value.name, value.message, function)
-        function.inputs.append(taken)
-        value.replace_uses(taken)
+        value.replace_uses(function.declare_input(value.message))
     op.remove()
     return True
 

@@ -40,8 +40,5 @@ def merge(program: Program, merged: Collection[Twin]) -> Program:
     for twin in merged:
         function = graph.functions[twin.function]
         function.value(twin.name).replace_uses(function.value(twin.other))
-    for name in {twin.function for twin in merged}:
-        function = graph.functions[name]
-        gone = {twin.name for twin in merged if twin.function == name}
-        leave_inputs(function, {value.name for value in function.inputs}.difference(gone))
+        leave_inputs(function, {value.name for value in function.inputs} - {twin.name})
     return graph.program()

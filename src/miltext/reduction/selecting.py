@@ -10,9 +10,10 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.extraction.borders import is_givable, is_takeable
-from miltext.extraction.cutting import leave_inputs, leave_ops
+from miltext.extraction.cutting import leave_inputs
 from miltext.ir import graph as ir
 from miltext.ir.parts import Value
+from miltext.ir.passes import remove_where
 from miltext.reduction.graph import UnitGraph
 
 if TYPE_CHECKING:
@@ -135,9 +136,9 @@ def _leave(function: Function, scope: UnitScope, selected: Selected) -> None:
     block.outputs = [made.get(each) or {**function.undefined, **taken}[each.name] for each in selected.outputs]
     kept = {op for unit in selected.units for op in (unit.op, *unit.constants)}
     for value, copy in made.items():
-        if value in selected.uses and value.maker not in kept:
+        if value in selected.uses and value.maker not in kept and copy.message is not None:
             if value.name not in taken:
-                taken[value.name] = Value(value.name, copy.message, function)
-                function.inputs.append(taken[value.name])
+                taken[value.name] = function.declare_input(copy.message)
             copy.replace_uses(taken[value.name])
-    leave_ops(block, {copy for op, copy in zip(scope.block, block, strict=True) if op in kept})
+    staying = {copy for op, copy in zip(scope.block, block, strict=True) if op in kept}
+    remove_where(block, lambda op: op not in staying)

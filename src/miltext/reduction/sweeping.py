@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miltext.extraction.cutting import leave_inputs, leave_ops
+from miltext.extraction.cutting import leave_inputs
 from miltext.ir.needs import Needs
+from miltext.ir.passes import remove_where
 
 if TYPE_CHECKING:
     from miltext.ir.functions import Block, Function
@@ -36,8 +37,7 @@ def _sweep_block(block: Block, taken: set[Value]) -> bool:
     needed = Needs(block).of(outputs)
     taken.update(needed.outside)
     block.outputs = outputs
-    leave_ops(block, {*needed.ops})
-    for op in reversed([inner for outer in block for inner in outer.walk()]):
-        if op.is_constant and not any(value.uses for value in op.outputs):
-            op.remove()
+    staying = {*needed.ops}
+    remove_where(block, lambda op: op not in staying)
+    remove_where((inner for op in block for inner in op.walk()), lambda op: op.is_constant and not op.is_used)
     return bool(outputs) and (not made or not made.isdisjoint(outputs))

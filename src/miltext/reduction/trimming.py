@@ -5,10 +5,13 @@ comment.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
+from copy import deepcopy
+from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.schema.proto import Program
 from miltext.schema.walk import parts
+
+if TYPE_CHECKING:
+    from miltext.schema.proto import Program
 
 COMMENT = "docString"
 VALUE = "val"
@@ -33,15 +36,11 @@ def traits(program: Program) -> list[Trait]:
 
 def trimmed(program: Program, gone: Collection[Trait]) -> Program:
     """Return a Program without some of its traits."""
-    made = Program()
-    made.CopyFrom(program)
-    keys: dict[int, list[str]] = {}
+    made = deepcopy(program)
+    found = [part for _, part in parts(made)]
     for trait in gone:
         if trait.is_attribute:
-            keys.setdefault(trait.part, []).append(trait.key)
+            del found[trait.part].attributes[trait.key]
         else:
             made.ClearField(COMMENT)
-    for place, (_, part) in enumerate(parts(made)):
-        for key in keys.get(place, ()):
-            del part.attributes[key]
     return made

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from copy import deepcopy
 from math import prod
 from typing import TYPE_CHECKING
 
-from miltext.schema.proto import Program
 from miltext.schema.tensors import Literal, literal, tensor_form
 from miltext.schema.walk import values
 from miltext.weight_files.usage import value_size
 
 if TYPE_CHECKING:
+    from miltext.schema.proto import Program
     from miltext.schema.walk import Held
 
 FEWEST = 2
@@ -28,8 +29,7 @@ def numbers(program: Program, most: int) -> list[int]:
 
 def zeroed(program: Program, places: Collection[int]) -> Program:
     """Return a Program with zeros at some places."""
-    made = Program()
-    made.CopyFrom(program)
+    made = deepcopy(program)
     for place, held in enumerate([*values(made)]):
         form = tensor_form(held.value.type) if place in places else None
         if form is not None:

@@ -44,7 +44,7 @@ class Replacing:
         block = site.root.block
         assert block is not None, "a site is in a block"
         arguments = self._arguments(site, replacement)
-        made = self._instances.of(replacement, site.rule.file, arguments, opset_of(block))
+        made = self._instances.of(replacement, site.rule.file, arguments, block.opset)
         old = [self._output(site, value) for value in site.rule.pattern.outputs]
         _require_types(old, made)
         insertion = _Insertion(site, made, arguments, self._contents, self._shared)
@@ -116,8 +116,7 @@ class _Insertion:
     @property
     def outputs(self) -> list[Value]:
         """The outputs of the instance."""
-        assert self._made.function.block is not None, "a replacement has a block"
-        return [*self._made.function.block.outputs]
+        return [*self._made.function.outputs]
 
     def passed(self, output: Value) -> Value | None:
         """Return the value of the program that an output of the instance is; None if it is made anew."""
@@ -138,22 +137,13 @@ class _Insertion:
         return [self._as_value(output) for output in self.outputs]
 
     def _insert(self, op: Op) -> None:
-        copy = op.copy()
-        for name, operands in op.inputs.items():
-            copy.set_input(name, [self._operand(each) if isinstance(each, Value) else each for each in operands])
+        copy = op.copy(self._operand)
         for value, output in zip(op.outputs, copy.outputs, strict=True):
             output.name = self.block.function.fresh(f"{self._stem}_{value.name}")
             self._operands[value] = output
-        self._name(copy)
+        set_name(copy, self._site.root)
         self.block.insert_before(self._site.root, copy)
         self.ops += [copy] if copy.type != "const" else []
-
-    def _name(self, op: Op) -> None:
-        """Give an operation the attribute `name`, if the replaced one has it."""
-        message = op.own()
-        message.attributes.pop(NAME, None)
-        if NAME in self._site.root.attributes:
-            message.attributes[NAME].CopyFrom(immediate(STRING, op.outputs[0].name))
 
     def _operand(self, value: Value) -> Operand:
         """Return the operand for a value of the instance: computed arrays of fractions are constants by themselves."""
@@ -200,24 +190,14 @@ class _Insertion:
     def _const(self, message: proto.Value, place: Op | None, name: str = "", block: Block | None = None) -> Value:
         fresh = self.block.function.fresh(f"{self._stem}_{name}" if name else self._stem)
         op = Op.new("const", {}, {fresh: read_type(message.type)}, {"val": message})
-        self._name(op)
+        set_name(op, self._site.root)
         (block or self.block).insert_before(place, op)
         return op.outputs[0]
 
 
-def opset_of(block: Block) -> str:
-    """Return the opset of the block of a function that contains a block."""
-    function = block.function
-    while isinstance(block.owner, Op):
-        assert block.owner.block is not None, "an operation with a block is in one"
-        block = block.owner.block
-    return next(opset for opset, each in function.blocks.items() if each is block)
-
-
 def _require_types(old: list[Value], made: Instance) -> None:
     """Raise NoInstance if an output would have another type."""
-    assert made.function.block is not None, "a replacement has a block"
-    for before, after in zip(old, made.function.block.outputs, strict=True):
+    for before, after in zip(old, made.function.outputs, strict=True):
         if after.type is None or not compatible(before.type, after.type):
             raise NoInstance(f"{named(before.name)} would be {spelled(after.type)}, not {spelled(before.type)}")
 
@@ -236,6 +216,14 @@ def _require_names(old: list[Value], insertion: _Insertion, function: Function) 
         if reason := kept_name(before, passed, passed in taken or is_output(passed, function)):
             raise NoInstance(reason)
         taken.add(passed)
+
+
+def set_name(op: Op, replaced: Op) -> None:
+    """Give an operation the attribute `name` if the replaced one has it, otherwise remove it."""
+    message = op.own()
+    message.attributes.pop(NAME, None)
+    if NAME in replaced.attributes:
+        message.attributes[NAME].CopyFrom(immediate(STRING, op.outputs[0].name))
 
 
 def is_output(value: Value, function: Function) -> bool:
@@ -286,13 +274,13 @@ def remove_unused(ops: list[Op]) -> list[Op]:
     constants: dict[Op, None] = {}
     removed = []
     left = [*ops]
-    while unused := [op for op in left if not any(value.uses for value in op.outputs)]:
+    while unused := [op for op in left if not op.is_used]:
         for op in unused:
             left.remove(op)
             constants.update({each.maker: None for each in op.operands if each.maker and each.is_constant})
             op.remove()
             removed.append(op)
     for op in constants:
-        if op.block is not None and not any(value.uses for value in op.outputs):
+        if op.block is not None and not op.is_used:
             op.remove()
     return removed

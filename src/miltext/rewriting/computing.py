@@ -47,9 +47,7 @@ def constant_program(
                 const = Op.new("const", {}, {f"v{len(made)}": read_type(constant.type)}, {"val": constant})
                 block.append(const)
                 made[value] = const.outputs[0]
-        copy = op.copy()
-        for name, operands in op.inputs.items():
-            copy.set_input(name, [made[each] if isinstance(each, Value) else each for each in operands])
+        copy = op.copy(made.__getitem__)
         for value, output in zip(op.outputs, copy.outputs, strict=True):
             output.name = f"v{len(made)}"
             made[value] = output

@@ -9,7 +9,7 @@ from miltext.checking.findings import named
 from miltext.diagnostics import MiltextError
 from miltext.ir.parts import Op, Value, literal_of
 from miltext.printing.renaming import NAME
-from miltext.rewriting.applying import constant_output, is_output, opset_of, remove_unused
+from miltext.rewriting.applying import constant_output, is_output, remove_unused
 from miltext.rewriting.common_subexpressions import is_repeatable
 from miltext.rewriting.computing import computed
 from miltext.rewriting.expressions import UnknownFact
@@ -150,7 +150,7 @@ class _FunctionFolding:
 
 def _opset(op: Op) -> str:
     assert op.block is not None, "it is in the graph"
-    return opset_of(op.block)
+    return op.block.opset
 
 
 def _is_whole(type: Type) -> bool:

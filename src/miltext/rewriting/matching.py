@@ -11,7 +11,7 @@ import numpy as np
 from miltext.checking.defaults import defaults
 from miltext.checking.inference.operands import Arguments, read_value
 from miltext.checking.inference.operands import Operand as Given
-from miltext.ir.parts import Op, Value, literal_of
+from miltext.ir.parts import Op, Value, literal_of, maker_of
 from miltext.parsing.parser import parse_value
 from miltext.rewriting.operands import BoundValue, ConstantContents, resolved
 from miltext.rewriting.patterns import ANY, Place, RulePattern
@@ -128,7 +128,7 @@ class Matcher:
         elif wanted.name == ANY and wanted.owner is None:
             yield
         elif wanted.maker is not None:
-            maker = bound.operand.maker if isinstance(bound.operand, Value) else None
+            maker = maker_of(bound.operand)
             place = wanted.maker.outputs.index(wanted)
             if maker is not None and place < len(maker.outputs) and maker.outputs[place] is bound.operand:
                 yield from self._op(wanted.maker, maker)

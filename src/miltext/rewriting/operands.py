@@ -10,7 +10,7 @@ import numpy as np
 from miltext.evaluation.rules import Array, UnfitValues
 from miltext.evaluation.values import CARRIERS, Constants
 from miltext.files.refusals import WeightsError
-from miltext.ir.parts import Op, Value, literal_of
+from miltext.ir.parts import Op, Value, literal_of, maker_of
 from miltext.parsing.lowering.left_out import MARK
 from miltext.rewriting.expressions import UnknownFact
 from miltext.rewriting.literals import literal_message
@@ -195,7 +195,7 @@ def _users(bound: BoundValue) -> list[str]:
 
 
 def _maker(bound: BoundValue) -> str:
-    maker = bound.operand.maker if isinstance(bound.operand, Value) else None
+    maker = maker_of(bound.operand)
     return maker.type if maker else ""
 
 

@@ -76,7 +76,7 @@ def rule(
         @miltext.rule(source="this page", purpose="dead code")
         def unused(graph):
             for op in graph.walk():
-                if op.block and not any(value.uses for value in op.outputs):
+                if op.block and not op.is_used:
                     yield miltext.RuleSite(op, op.remove)
     """
     Exactness(exactness)

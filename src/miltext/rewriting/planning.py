@@ -180,7 +180,7 @@ class Rewriter:
         except NoInstance as reason:
             self.refused.append(replace(planned, disposition=REFUSED, reason=str(reason)))
             return self.refused[-1]
-        if self.verify is not None and any(value.uses for value in site.root.outputs):
+        if self.verify is not None and site.root.is_used:
             self.verify(site)
         rewired = [use for value in site.root.outputs for use in value.uses]
         applied = put()

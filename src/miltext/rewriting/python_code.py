@@ -15,7 +15,6 @@ import numpy as np
 from miltext.checking.findings import named
 from miltext.diagnostics import MiltextError
 from miltext.ir.parts import Op, literal_of
-from miltext.rewriting.applying import opset_of
 from miltext.rewriting.literals import literal_message
 from miltext.rewriting.matching import operands_of, usual_operands
 from miltext.rewriting.passes import UNWRITTEN, RuleSite
@@ -49,11 +48,10 @@ class RuleConstants:
         """
         found = operands_of(op, parameter)
         if not found and op.block is not None:
-            opset = opset_of(op.block)
-            known = signature(op.type, opset)
+            known = signature(op.type, op.block.opset)
             if known is not None and parameter not in known.parameters:
                 raise ValueError(f"`{op.type}` has no parameter `{parameter}`")
-            found = [usual_operands(op, opset, {parameter}).get(parameter)]
+            found = [usual_operands(op, op.block.opset, {parameter}).get(parameter)]
         return self._contents.array(literal_of(found[0])) if len(found) == 1 else None
 
     def literal(self, array: Array, *, in_file: bool = False) -> proto.Value:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.ir.graph import Graph
-from miltext.ir.parts import Op, Value
-from miltext.rewriting.applying import opset_of
+from miltext.ir.parts import Op
 from miltext.rewriting.literals import literal_message
 from miltext.schema.types import TensorType, filled
 
 if TYPE_CHECKING:
     from miltext.ir.functions import Block
-    from miltext.ir.parts import Operand
+    from miltext.ir.parts import Value
     from miltext.rewriting.operands import ConstantContents
     from miltext.rewriting.sites import AnySite
     from miltext.schema.proto import Program
@@ -32,8 +31,7 @@ def site_program(site: AnySite, contents: ConstantContents, size: int) -> Progra
     output passes through an `identity`, so that the output does not have the name of a replaced value.
     """
     assert site.root.block is not None, "a site is in a block"
-    opset = opset_of(site.root.block)
-    graph = Graph.alone(FUNCTION, opset)
+    graph = Graph.alone(FUNCTION, site.root.block.opset)
     function = graph.functions[FUNCTION]
     block = function.block
     assert block is not None, "it was made so"
@@ -61,9 +59,7 @@ def _copy(op: Op, block: Block, made: dict[Value, Value], inside: set[Op], size:
             _copy(value.maker, block, made, inside, size)
         else:
             made[value] = block.function.add_input(value.name, closed(value.type, size))
-    copy = op.copy()
-    for name, operands in op.inputs.items():
-        copy.set_input(name, [_put(each, made) for each in operands])
+    copy = op.copy(made.__getitem__)
     for value, output in zip(op.outputs, copy.outputs, strict=True):
         output.type = value.type
         made[value] = output
@@ -77,10 +73,6 @@ def _hold_literals(block: Block, contents: ConstantContents) -> None:
             array = contents.array(value) if value.WhichOneof("value") == "blobFileValue" else None
             if array is not None:
                 op.own().attributes[name].CopyFrom(literal_message(array))
-
-
-def _put(operand: Operand, made: dict[Value, Value]) -> Operand:
-    return made[operand] if isinstance(operand, Value) else operand
 
 
 def closed(type: Type, size: int = SIZES[0]) -> Type:

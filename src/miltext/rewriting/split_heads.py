@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from miltext.ir.parts import Op, Value
-from miltext.printing.renaming import NAME, rename
-from miltext.rewriting.applying import remove_unused
+from miltext.ir.parts import Op, Value, maker_of
+from miltext.printing.renaming import rename
+from miltext.rewriting.applying import remove_unused, set_name
 from miltext.rewriting.exactness import Exactness
 from miltext.rewriting.literals import literal_message
 from miltext.rewriting.passes import GraphPass, RuleSite
 from miltext.rewriting.python_code import RuleConstants
 from miltext.rewriting.sites import other_use
 from miltext.schema.types import TensorType, read_type
-from miltext.schema.value_builders import STRING, immediate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -153,8 +152,7 @@ class _Search:
 
     def _maker(self, op: Op, parameter: str, type: str) -> Op | None:
         """Return the operation of a type that makes an argument."""
-        operand = op.operand(parameter)
-        maker = operand.maker if isinstance(operand, Value) else None
+        maker = maker_of(op.operand(parameter))
         return maker if maker is not None and maker.type == type and maker.block is op.block else None
 
     def _has(self, op: Op, parameter: str, wanted: object) -> bool:
@@ -295,9 +293,7 @@ class _Splitting:
         assert block is not None, "a site is in a block"
         for value, stem in zip(op.outputs, stems, strict=True):
             value.name = self._function.fresh(stem)
-        op.own().attributes.pop(NAME, None)
-        if NAME in self._found.root.attributes:
-            op.own().attributes[NAME].CopyFrom(immediate(STRING, op.outputs[0].name))
+        set_name(op, self._found.root)
         block.insert_before(self._found.root, op)
         return op.outputs
 

@@ -43,7 +43,7 @@ class Carrying:
         is_piped: bool,
     ) -> None:
         self._function, self._version, self._ranges, self._is_piped = function, version, ranges, is_piped
-        self._images = {value for value in function.block.outputs if value.name in images} if function.block else set()
+        self._images = {value for value in function.outputs if value.name in images}
         assert function.block is not None
         made = [*function.block.made()]
         self._names = Counter(each.name for each in (*function.inputs, *made))

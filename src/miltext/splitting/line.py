@@ -108,7 +108,6 @@ def constants_of(ops: Iterable[Op], values: Iterable[Value] = ()) -> list[Op]:
 
 def unused_constants(function: Function, needs: Needs) -> list[Op]:
     """Return the constants that neither an operation nor the function's result uses."""
-    block = function.block
     ops = [op for op in needs.ops if not op.is_constant]
-    used = {*constants_of(ops, block.outputs if block is not None else ())}
+    used = {*constants_of(ops, function.outputs)}
     return [op for op in needs.ops if op.is_constant and op not in used]

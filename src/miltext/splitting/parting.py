@@ -118,15 +118,14 @@ def _shown(bytes_of: BytesOf, parts: tuple[int, ...], value: Value) -> PartValue
 
 def whole_function(function: Function, name: str, weights: WeightsByOp, bytes_of: BytesOf) -> PlannedPart:
     """Return a function as a part by itself."""
-    ops, block = [*function.walk()], function.block
     shown = partial(_shown, bytes_of, ())
     part = SplitPart(
         name,
         function.name,
         sum(not op.is_constant for own in function.blocks.values() for op in own),
-        weight_of(ops, weights),
+        weight_of(function.walk(), weights),
         tuple(map(shown, function.inputs)),
-        tuple(map(shown, block.outputs if block is not None else ())),
+        tuple(map(shown, function.outputs)),
     )
     return PlannedPart(part, partial(plan_function, function.name))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from itertools import chain, count
+from itertools import count
 
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.opsets import PROTO_BY_TEXT, TEXT_BY_PROTO
@@ -68,11 +68,7 @@ def identifier(name: str) -> str:
 
 def fitting(name: str, taken: Collection[str] = ()) -> str | None:
     """Return an unused identifier similar to a name; None for a name without a letter."""
-    near = f"_{identifier(name)}" if name.startswith("@") else identifier(name)
-    if not near.strip("_@"):
-        return None
-    candidates = chain([near], (f"{near}_{number}" for number in count(1)))
-    return next(each for each in candidates if each not in taken and not unfit(each))
+    return FreshNames([*taken, *RESERVED]).fresh(name) if identifier(name).strip("_@") else None
 
 
 class FreshNames:
@@ -92,8 +88,7 @@ class FreshNames:
         return name
 
     def numbered(self, name: str, ending: str = "", *, start: int = 0) -> str:
-        """Return an identifier: the name, the first number that makes it new, and the ending."""
-        name = identifier(name)
+        """Return a name: the name, the first number that makes it new, and the ending."""
         numbers = self._numbers.setdefault(name, count(start))
         found = next(made for number in numbers if (made := f"{name}_{number}{ending}") not in self.taken)
         self.taken.add(found)

@@ -15,7 +15,7 @@ from miltext.checking.sizes import GREATEST, WAY_OUT, too_large
 from miltext.diagnostics import codes
 from miltext.files.refusals import WeightsError
 from miltext.ir.parts import Value as Made
-from miltext.ir.parts import literal_of
+from miltext.ir.parts import literal_of, maker_of
 from miltext.parsing.parser import parse_value
 from miltext.schema.paths import Key
 from miltext.schema.types import TensorType, read_type, spelled
@@ -151,9 +151,8 @@ class Resizing:
         made = TensorType(operand.type.dtype, follow.shape)
         literal = _literal(() if follow.elements is None else follow.elements, follow.shape, made.dtype)
         value = parse_value(f"{spelled(made)}({literal})")
-        source = op.inputs[follow.parameter][follow.place]
+        maker = maker_of(op.inputs[follow.parameter][follow.place])
         self._walk.graph.bind(op, follow.parameter, follow.place, value)
-        maker = source.maker if isinstance(source, Made) else None
         self._rewritten[path] = Rewritten(maker if maker and maker.type == "const" else None, made, literal)
 
     # ---- in the end
@@ -173,7 +172,7 @@ class Resizing:
             text = f"{spelled(made, dialect)}({literal})"
             place = places[maker] if maker is not None else ()
             held, output = (*place, "attributes", Key("val")), (*place, "outputs", 0)
-            is_own = maker is not None and len(by_maker[maker]) == 1 and not any(each.uses for each in maker.outputs)
+            is_own = maker is not None and len(by_maker[maker]) == 1 and not maker.is_used
             if is_own and held not in drafts and output not in drafts:
                 found[held] = text
                 types[output] = spelled(made, dialect)
