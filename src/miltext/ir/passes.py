@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics.arguments import checked
 from miltext.ir.needs import written
@@ -11,8 +11,6 @@ from miltext.ir.needs import written
 if TYPE_CHECKING:
     from miltext.ir.graph import Graph
     from miltext.ir.parts import Op
-
-Pass: TypeAlias = "Callable[[Graph], bool]"
 
 
 @checked()
