@@ -1,4 +1,4 @@
-"""Hold coremltools' passes to account on generated programs: `nice -n 19 python scripts/try_passes.py --count 2000`.
+"""Test coremltools' passes on generated programs: `nice -n 19 python scripts/try_passes.py --count 2000`.
 
 Each program goes through `miltext.coreml.validate_passes`. Half of the programs have operations of all kinds, the
 others only a few, of which passes look for half. Reports with the same pass, kind and reduced operations are

@@ -3,7 +3,7 @@
 It clones this repository into the folder CLONE, and runs README's blocks `sh` there, from the first to the last, as
 they stand, in one shell. Its `python3` is the Python that runs this, and it has no settings of virtual environments.
 A command that fails ends the walk, but for `miltext diff`, which ends with 1 where models differ. A block after
-`<!-- not run: REASON -->` is passed over, and the walk says so. It needs only Python, git and bash.
+`<!-- not run: REASON -->` is skipped, and the walk reports it. It needs only Python, git and bash.
 """
 
 from __future__ import annotations

@@ -27,17 +27,17 @@ MODELS = ("mlprograms/*.mlmodel", "pairs/*/*.mlmodel", "*/*.mlpackage/Data/*/*.m
 
 
 @given(any_programs)
-def test_any_program(program: Program) -> None:
+def test_any_program_survives_a_round_trip(program: Program) -> None:
     check_printing(program)
 
 
 @given(any_values)
-def test_any_value(value: Any) -> None:
+def test_any_value_survives_a_round_trip(value: Any) -> None:
     check_printing(in_program(value))
 
 
 @given(realistic.programs())
-def test_realistic_program(program: Program) -> None:
+def test_any_realistic_program_survives_a_round_trip(program: Program) -> None:
     check_printing(program)
 
 

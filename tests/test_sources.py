@@ -270,12 +270,12 @@ def test_a_difference_is_true_if_there_is_one() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda path: miltext.rename(TEXT, 1, "g", path), TypeError, "`old` of rename() is a str, not int"),  # type: ignore[arg-type]
-        (lambda path: miltext.rename(TEXT, "h", None, path), TypeError, "is a str, not NoneType"),  # type: ignore[arg-type]
+        (lambda path: miltext.rename(TEXT, 1, "g", path), TypeError, "`old` of rename() must be a str, not int"),  # type: ignore[arg-type]
+        (lambda path: miltext.rename(TEXT, "h", None, path), TypeError, "must be a str, not NoneType"),  # type: ignore[arg-type]
         (lambda path: miltext.expose(TEXT, ["h", 2], path), TypeError, "not list with int"),  # type: ignore[list-item]
         (lambda path: miltext.expose(TEXT, [], path), ValueError, "no value is named"),
         (lambda path: miltext.reshape(TEXT, {}, path), ValueError, "no sizes are given"),
-        (lambda path: miltext.reshape(TEXT, ["x"], path), TypeError, "`sizes` of reshape() is a mapping"),  # type: ignore[arg-type]
+        (lambda path: miltext.reshape(TEXT, ["x"], path), TypeError, "`sizes` of reshape() must be a mapping"),  # type: ignore[arg-type]
     ],
 )
 def test_wrong_names_and_sizes_are_refused(

@@ -165,18 +165,18 @@ def _judge(failure: Exception, wrong: object) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: miltext.build(TEXT, "M.mlpackage", force="no"), "`force` of build() is True or False, not str"),  # type: ignore[arg-type]
+        (lambda: miltext.build(TEXT, "M.mlpackage", force="no"), "`force` of build() must be True or False, not str"),  # type: ignore[arg-type]
         (
             lambda: miltext.build(TEXT, "M.mlpackage", ranges={"x": 3}),  # type: ignore[dict-item]
-            "`ranges` of build() is a mapping, such as a dict, of names to sizes or None, not dict with int",
+            "`ranges` of build() must be a mapping, such as a dict, of names to sizes or None, not dict with int",
         ),
-        (lambda: miltext.load(3), "`path` of load() is a str or a path, not int"),  # type: ignore[arg-type]
+        (lambda: miltext.load(3), "`path` of load() must be a str or a path, not int"),  # type: ignore[arg-type]
         (
             lambda: miltext.extract(TEXT, [3], "M.mlpackage"),  # type: ignore[list-item]
-            "`values` of extract() is several str or a str, not list with int",
+            "`values` of extract() must be several str or a str, not list with int",
         ),
-        (lambda: miltext.reduce(TEXT, _passes, jobs=0), "`jobs` of reduce() is 1 or more, not 0"),
-        (lambda: miltext.reduce(TEXT, _passes, max_tests=0), "`max_tests` of reduce() is 1 or more, not 0"),
+        (lambda: miltext.reduce(TEXT, _passes, jobs=0), "`jobs` of reduce() must be 1 or more, not 0"),
+        (lambda: miltext.reduce(TEXT, _passes, max_tests=0), "`max_tests` of reduce() must be 1 or more, not 0"),
     ],
 )
 def test_the_message_names_the_argument(call: Callable[[], object], message: str) -> None:
@@ -194,5 +194,5 @@ def test_numbers_and_truths_of_numpy_are_accepted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["expose", "extract"])
 def test_a_wrong_name_of_an_iterator_is_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(TypeError, match="a name is a string, not int"):
+    with pytest.raises(TypeError, match="a name must be a string, not int"):
         getattr(miltext, name)(TEXT, iter(["h", 3]), tmp_path / "Out.mlpackage")

@@ -131,7 +131,7 @@ def test_a_file_that_was_looked_for_may_appear(model: Path, tmp_path: Path) -> N
     assert known.renewed() is None
 
 
-def test_all_files_of_a_model_count_and_their_names(tmp_path: Path) -> None:
+def test_all_files_and_names_in_a_model_count(tmp_path: Path) -> None:
     package = tmp_path / "M.mlpackage"
     write(package / "Manifest.json", "{}")
     write(package / "Data" / "weight.bin", "0")

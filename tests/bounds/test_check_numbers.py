@@ -76,7 +76,7 @@ def test_a_program_that_cannot_be_run_is_a_finding(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("ends", [(1, 0), (0,), (0, 1, 2), 3, "ab", (0, float("inf")), (float("nan"), 1), None])
 def test_a_wrong_range_is_refused(ends: Any) -> None:
-    with pytest.raises(ValueError, match="the range of 'x' in `numbers` is two numbers, the least first, not"):
+    with pytest.raises(ValueError, match="the range of 'x' in `numbers` must be two numbers, the least first, not"):
         miltext.check(WHOLE, numbers={"x": ends})
 
 

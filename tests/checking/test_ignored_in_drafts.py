@@ -66,7 +66,7 @@ def test_all_verbs_ignore_the_same_findings_as_check(
         assert told == []
 
 
-def test_a_stop_of_inference_elsewhere_leaves_others_ignored() -> None:
+def test_an_error_that_stops_inference_leaves_others_ignored() -> None:
     text = DRAFT.format(
         made="y = ", call='gelu(x, mode = "odd")', codes="", after="z = relu(nope); // mil: ignore[MIL604]"
     )
@@ -100,7 +100,7 @@ def checked_so(way: str, code: str, text: str) -> tuple[int, str]:
 @pytest.mark.parametrize("after", AFTER)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", CALLS)
-def test_no_choice_of_codes_hides_a_stop_of_inference(
+def test_no_choice_of_codes_hides_an_error_that_stops_inference(
     name: str, way: str, after: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was hidden: `check` exited with 0, and `build` refused the draft."""

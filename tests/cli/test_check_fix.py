@@ -513,6 +513,6 @@ def test_model_that_is_not_program_is_passed_over_in_folder(folder: Path) -> Non
     (folder / "pipeline.mlmodel").write_bytes(pipeline.SerializeToString())
     status, out, err = run("check", ".", cwd=folder)
     assert (status, err) == (0, "nothing found in 3 programs\n")
-    assert "network.mlmodel: note[MIL254]: passed over: this model is of the kind `neuralNetwork`" in out
-    assert "pipeline.mlmodel: note[MIL254]: passed over: none of the models in this pipeline is an ML Program" in out
+    assert "network.mlmodel: note[MIL254]: skipped: this model is of the kind `neuralNetwork`" in out
+    assert "pipeline.mlmodel: note[MIL254]: skipped: none of the models in this pipeline is an ML Program" in out
     assert run("check", "network.mlmodel", cwd=folder)[0] == 1

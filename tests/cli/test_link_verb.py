@@ -77,9 +77,9 @@ def test_functions(folder: Path) -> None:
     ("words", "status", "expected"),
     [
         (("a=enc.mil", "a=dec.mil"), 1, "two models are named `a`"),
-        (("enc.mil", "dec.mil", "--bind", "enc.y"), 2, "--bind is OUTPUT=INPUT"),
-        (("enc.mil", "dec.mil", "--function", "main", "--function", "a=main"), 2, "--function is one name, or"),
-        (("enc.mil", "dec.mil", "--functions", "--keep", "z"), 2, "--functions binds nothing"),
+        (("enc.mil", "dec.mil", "--bind", "enc.y"), 2, "--bind must be OUTPUT=INPUT"),
+        (("enc.mil", "dec.mil", "--function", "main", "--function", "a=main"), 2, "--function must be one name, or"),
+        (("enc.mil", "dec.mil", "--functions", "--keep", "z"), 2, "--functions cannot be combined with --bind"),
         (("enc.mil", "=dec.mil"), 2, "=dec.mil has no name before the ="),
         (("enc.mil", "gone.mil"), 2, "file or folder not found: gone.mil"),
         (("enc.mil", "enc.mil", "--bind", "enc.y=enc.x"), 1, "binds a model to itself"),

@@ -181,9 +181,9 @@ def test_wrong_arguments_are_refused_at_once(zoo: Path, capsys: pytest.CaptureFi
         miltext.many("check", ["c.mil"], jobs=2, executor=ThreadPoolExecutor(1))
     with pytest.raises(ValueError, match="are for verbs by name"):
         miltext.many(length, ["c.mil"], cache="cache")
-    with pytest.raises(TypeError, match="`paths` of many\\(\\) is several paths, not str"):
+    with pytest.raises(TypeError, match="`paths` of many\\(\\) must be several paths, not str"):
         miltext.many("check", "c.mil")
-    with pytest.raises(TypeError, match="`executor` of many\\(\\) is an Executor or None, not int"):
+    with pytest.raises(TypeError, match="`executor` of many\\(\\) must be an Executor or None, not int"):
         miltext.many("check", ["c.mil"], executor=3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="a whole number"):
         miltext.many("check", ["c.mil"], jobs="2")  # type: ignore[arg-type]

@@ -290,7 +290,7 @@ def test_a_rule_file_is_passed_over_in_a_folder(verb: str, zoo: Path) -> None:
     found = lines_of(miltext(*VERBS[verb], "--json", "."))["rules.mil"]
     assert found["status"] == 0
     (note,) = diagnostics_of(found)
-    assert (note["severity"], note["message"][:13]) == ("note", "passed over: ")
+    assert (note["severity"], note["message"][:9]) == ("note", "skipped: ")
     named = lines_of(miltext(*VERBS[verb], "--json", "--jobs", "1", "rules.mil"))["rules.mil"]
     assert (named["status"], named["errors"]) == (1, 1)
 

@@ -1,4 +1,4 @@
-"""Differences of packages with overlays: no difference of a file is passed over."""
+"""Differences of packages with overlays: each difference of a file is reported."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def test_nan_continues_and_ends_are_limits(call: str, dtype: Any, compute: str, 
 
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (2, 0, 3), (2, 3), (1, 2, 1, 3, 2)])
 @pytest.mark.parametrize("call", FORMULAS)
-def test_any_shape(call: str, shape: tuple[int, ...]) -> None:
+def test_any_shape_is_kept(call: str, shape: tuple[int, ...]) -> None:
     for dtype, compute, tolerance in FLOATS:
         [made] = applied(call, {"x": np.full(shape, 2, dtype)}, compute=compute)
         assert (made.shape, made.dtype) == (shape, dtype)

@@ -77,7 +77,7 @@ def test_invalid_arrays_are_refused() -> None:
 
 def test_names_are_strings() -> None:
     arrays: dict[Any, Any] = {1: np.ones((2, 3))}
-    with pytest.raises(TypeError, match=r"`against` of .* is a mapping, such as a dict, by names or None"):
+    with pytest.raises(TypeError, match=r"`against` of .* must be a mapping, such as a dict, by names or None"):
         compare(ROOT, None, GIVEN, against=arrays)
 
 

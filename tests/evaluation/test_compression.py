@@ -101,13 +101,13 @@ def test_dequantize(
             assert np.array_equal(constants(call, opset, compute=compute)[0], expected)
 
 
-def test_a_zero_point_that_is_a_float() -> None:
+def test_a_zero_point_may_be_a_float() -> None:
     data = "tensor<uint8, [2]>([0, 255])"
     call = f"constexpr_affine_dequantize(quantized_data = {data}, scale = 2.0, zero_point = 0.5, axis = 0)"
     assert constants(call)[0].tolist() == [-1, 509]
 
 
-def test_a_cast_constant() -> None:
+def test_a_constant_is_cast() -> None:
     [made] = constants('constexpr_cast(source_val = tensor<fp16, [2]>([0.1, 65504]), output_dtype = "fp32")', "ios16")
     assert made.dtype == np.float32
     assert made.tolist() == [float(np.float16(0.1)), 65504]

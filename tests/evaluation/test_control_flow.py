@@ -46,9 +46,9 @@ def test_an_endless_loop_ends_after_the_allowed_steps(values: str | None) -> Non
 
 def test_the_number_of_inner_steps_is_a_number() -> None:
     evaluator = miltext.Evaluator(LOOP)
-    with pytest.raises(TypeError, match="inner_steps is a whole number or None, not 'many'"):
+    with pytest.raises(TypeError, match="inner_steps must be a whole number or None, not 'many'"):
         evaluator.run({"x": [1, 1]}, inner_steps="many")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="inner_steps is 0 or more, not -1"):
+    with pytest.raises(ValueError, match="inner_steps must be 0 or more, not -1"):
         evaluator.run({"x": [1, 1]}, inner_steps=-1)
 
 

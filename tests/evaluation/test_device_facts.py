@@ -129,5 +129,5 @@ def test_no_device_has_no_standings() -> None:
 
 @pytest.mark.parametrize("choice", [{"compute": "gpu"}, {"compute": "ane", "chip": "M5"}])
 def test_an_unknown_device_or_chip_is_refused(choice: dict[str, str]) -> None:
-    with pytest.raises(ValueError, match="is one of"):
+    with pytest.raises(ValueError, match="must be one of"):
         miltext.Evaluator("program(1.3)\n{\n}\n", **choice)  # type: ignore[arg-type]

@@ -285,7 +285,7 @@ def test_a_negative_place_counts_from_the_end(op_type: str, opset: str) -> None:
 @pytest.mark.parametrize("index", [3, -4])
 @pytest.mark.parametrize("op_type", AT)
 def test_a_place_that_does_not_exist_is_reported(op_type: str, index: int, opset: str) -> None:
-    with pytest.raises(OperationFailure, match=f"`indices` holds {index}, and takes from -3 to 2"):
+    with pytest.raises(OperationFailure, match=f"`indices` contains {index}, but must be from -3 to 2"):
         at(op_type, index, opset)
 
 
@@ -294,13 +294,13 @@ def test_a_place_that_does_not_exist_is_reported(op_type: str, index: int, opset
 def test_validated_places_count_from_the_start(op_type: str, index: int) -> None:
     assert np.array_equal(at(op_type, 2, "ios17", True), at(op_type, 2, "ios17"))
     assert np.array_equal(at(op_type, -1, "ios17", False), at(op_type, 2, "ios17"))
-    with pytest.raises(OperationFailure, match=f"`indices` holds {index}, and takes from 0 to 2"):
+    with pytest.raises(OperationFailure, match=f"`indices` contains {index}, but must be from 0 to 2"):
         at(op_type, index, "ios17", True)
 
 
 def test_an_axis_without_elements_has_no_places() -> None:
     x, where = np.zeros((0, 2), np.float32), np.zeros(1, np.int32)
-    with pytest.raises(OperationFailure, match="`indices` holds 0, and takes nothing from an axis without elements"):
+    with pytest.raises(OperationFailure, match="`indices` contains 0, but the axis has no elements"):
         applied("gather(x, indices = i)", {"x": x, "i": where})
 
 

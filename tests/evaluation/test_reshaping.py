@@ -326,7 +326,7 @@ UNFIT = [
     ("reshape(x, shape = s)", [-2, -3], r"`shape` requests \[-2, -3\]"),
     ("reshape(x, shape = s)", [-1, -1], r"the 6 elements of `x` leave no single size for its -1"),
     ("reshape(x, shape = s)", [-1, 4], r"`shape` is \[-1, 4\], and the 6 elements"),
-    ("pad(x, pad = s)", [0, -1, 0, 0], r"`pad` is \[0, -1, 0, 0\], and takes two numbers from 0 on"),
+    ("pad(x, pad = s)", [0, -1, 0, 0], r"`pad` is \[0, -1, 0, 0\], but must be two numbers from 0 on"),
     ('pad(x, pad = s, mode = "reflect")', [0, 0, 3, 0], r"`pad` is 3 at axis 1, more than the 3 of `x` there can fill"),
     ('pad(x, pad = s, mode = "replicate")', [3, 0, 0, 0], r"`pad` is 3 at axis 0, more than the 2 of `x` there"),
     ("reverse_sequence(x, lengths = s, seq_axis = 1)", [4, 0], "`lengths` must be 2 numbers from 0 to 3"),

@@ -274,21 +274,21 @@ def test_two_runs_step_by_step_do_not_meet() -> None:
 
 
 def test_the_arithmetic_is_one_of_four_words() -> None:
-    with pytest.raises(ValueError, match="compute is one of float32, native, ane, cpu, not 'fp16'"):
+    with pytest.raises(ValueError, match="compute must be one of float32, native, ane, cpu, not 'fp16'"):
         run(DRAFT, {"x": X}, compute="fp16")
 
 
 ARGUMENTS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
-    "a negative seed": ({"seed": -1}, ValueError, "seed is 0 or more, not -1"),
-    "a seed of words": ({"seed": "a"}, TypeError, r"seed.* is a whole number or None, not ('a'|str)"),
-    "a seed of a fraction": ({"seed": 1.5}, TypeError, r"seed.* is a whole number or None, not (1\.5|float)"),
+    "a negative seed": ({"seed": -1}, ValueError, "seed must be 0 or more, not -1"),
+    "a seed of words": ({"seed": "a"}, TypeError, r"seed.* must be a whole number or None, not ('a'|str)"),
+    "a seed of a fraction": ({"seed": 1.5}, TypeError, r"seed.* must be a whole number or None, not (1\.5|float)"),
     "values by number": ({"values": [3]}, TypeError, r"values are the names of some, strings, or 'all', not \[3\]"),
     "values of two kinds": ({"values": ["a", None]}, TypeError, "values are the names"),
     "values that are gone over once": ({"values": iter(["a"])}, TypeError, "values are the names of some"),
     "a number of values": ({"values": 3}, TypeError, "values are the names of some, strings, or 'all', not 3"),
-    "no function": ({"function": None}, TypeError, "function is the name of one, a string, not None"),
-    "a list of states": ({"state": []}, TypeError, "state is a dict that the run writes to, not a list"),
-    "states that stay": ({"state": MappingProxyType({})}, TypeError, "state is a dict that the run writes to"),
+    "no function": ({"function": None}, TypeError, "function must be the name of one, a string, not None"),
+    "a list of states": ({"state": []}, TypeError, "state must be a dict that the run writes to, not a list"),
+    "states that stay": ({"state": MappingProxyType({})}, TypeError, "state must be a dict that the run writes to"),
 }
 
 

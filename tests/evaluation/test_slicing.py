@@ -122,8 +122,8 @@ def test_a_stretch_of_nothing_is_empty() -> None:
 UNFIT = [
     ("slice_by_index(x, b, e, squeeze_mask = [true])", [5], [0], "`begin` is 5 at axis 0, and `x` has 5 there"),
     ("slice_by_index(x, b, e, squeeze_mask = [true])", [-6], [0], "`begin` is -6 at axis 0, and `x` has 5 there"),
-    ("slice_update(x, u, b, e)", [0], [3], r"`update` is \[2\], and takes the place of a slice of \[3\]"),
-    ("slice_update(x, u, b, e)", [3], [1], r"`update` is \[2\], and takes the place of a slice of \[0\]"),
+    ("slice_update(x, u, b, e)", [0], [3], r"`update` has the shape \[2\], but the slice has \[3\]"),
+    ("slice_update(x, u, b, e)", [3], [1], r"`update` has the shape \[2\], but the slice has \[0\]"),
     ("slice_by_size(x, b, e)", [3], [3], "`size` is 3 from `begin` 3 on, and axis 0 of `x` has 5"),
     ("slice_by_size(x, b, e)", [-6], [1], "`size` is 1 from `begin` -6 on, and axis 0 of `x` has 5"),
     ("slice_by_size(x, b, e)", [6], [-1], "`size` is -1 from `begin` 6 on, and axis 0 of `x` has 5"),

@@ -88,8 +88,8 @@ NAMES: dict[str, tuple[list[str], str]] = {
     "too long in UTF-8": (["n", "ä" * 32766], "has 65536 bytes"),
     "a null character": (["a\0b"], "cannot hold the name"),
     "half of a character": (["a\ud800"], "cannot hold the name"),
-    "twice": (["a", "b", "a"], "two arrays of an .npz would be called `a`"),
-    "an element of a list": (["l/1", "l"], "two arrays of an .npz would be called"),
+    "twice": (["a", "b", "a"], "two arrays of an .npz would have the name `a`"),
+    "an element of a list": (["l/1", "l"], "two arrays of an .npz would have the name"),
 }
 
 

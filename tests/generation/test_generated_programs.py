@@ -155,7 +155,7 @@ def test_weights_are_constants_of_their_own(only: list[str] | None) -> None:
         ({"operations": ["relux"]}, "MIL482", "there is no operation `relux`; did you mean `relu`?"),
         ({"operations": []}, "MIL482", "the list of allowed operations is empty, but a program needs one"),
         ({"opsets": ["ios12"]}, "MIL482", "there is no opset `ios12`"),
-        ({"operations": "conv"}, "MIL482", "`operations` is a string, and takes a list of names"),
+        ({"operations": "conv"}, "MIL482", "`operations` must be a list of names, not a string"),
         ({"operations": ["custom_layer"]}, "MIL482", "`custom_layer` is not generated"),
         ({"dtypes": ["fp64"]}, "MIL482", "no operation computes with `fp64` in ios15 or ios16"),
         ({"dtypes": ["string"]}, "MIL482", "no operation computes with `string`"),

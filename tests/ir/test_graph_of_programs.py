@@ -89,12 +89,12 @@ def check_uses(graph: Graph) -> None:
 
 
 @given(any_programs)
-def test_any_program(program: Program) -> None:
+def test_any_program_obeys_the_law(program: Program) -> None:
     check_law(program)
 
 
 @given(realistic.programs())
-def test_realistic_program(program: Program) -> None:
+def test_any_realistic_program_obeys_the_law(program: Program) -> None:
     check_law(program)
 
 

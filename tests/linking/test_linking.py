@@ -478,7 +478,7 @@ def test_functions_have_names_without_quotes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("how", [{"keep": "y"}, {"bind": {"e.y": "d.y"}}, {"apart": ["y"]}, {"cast": True}])
 def test_functions_have_no_bindings(how: dict[str, Any], tmp_path: Path) -> None:
-    with pytest.raises(TypeError, match="`functions` binds nothing"):
+    with pytest.raises(TypeError, match="`functions` cannot be combined with `bind`"):
         linked(tmp_path, {"e": ENCODER, "d": DECODER}, functions=True, **how)
     assert [*tmp_path.iterdir()] == []
 

@@ -62,7 +62,7 @@ def specs(draw: st.DrawFn, depth: int = 2) -> Spec:
 
 @settings(deadline=None, max_examples=60)
 @given(specs())
-def test_any_model(tmp_path_factory: pytest.TempPathFactory, spec: Spec) -> None:
+def test_any_model_stays_unchanged(tmp_path_factory: pytest.TempPathFactory, spec: Spec) -> None:
     folder = tmp_path_factory.mktemp("unedited")
     assert_unchanged(write_package(folder / "M.mlpackage", spec.SerializeToString()), folder)
 

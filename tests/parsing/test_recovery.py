@@ -86,7 +86,7 @@ def test_the_text_itself_is_fine() -> None:
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        # in an operation: the rest of it is passed over
+        # in an operation: the rest of it is skipped
         ([("sin(x = c)", "sin(x = )")], ["9 MIL010"]),
         ([("sin(x = c);", "sin(x = c;")], ["9 MIL010"]),
         ([("sin(x = c);", "sin(x = c)")], ["9 MIL010"]),

@@ -301,7 +301,7 @@ def test_chosen_passes_run_alone() -> None:
 def test_wrong_arguments() -> None:
     with pytest.raises(ValueError, match=r"no pass '.*'; did you mean `common::noop_elimination`\?"):
         validate_passes(CLEAN, passes=["common::noop_eliminaton"])
-    with pytest.raises(ValueError, match="`runs` of validate_passes\\(\\) is 1 or more, not 0"):
+    with pytest.raises(ValueError, match="`runs` of validate_passes\\(\\) must be 1 or more, not 0"):
         validate_passes(CLEAN, runs=0)
     with pytest.raises(TypeError, match="`passes` of validate_passes"):
         validate_passes(CLEAN, passes="common::noop_elimination")

@@ -36,14 +36,14 @@ def taken(program: Program) -> tuple[int, int]:
 
 
 @given(st.one_of(any_programs, realistic.programs()))
-def test_any_program(program: Any) -> None:
+def test_any_program_is_printed_equally_both_ways(program: Any) -> None:
     check_both_ways(program)
 
 
 @pytest.mark.parametrize(
     "path", [*sorted(GOLDEN.glob("print/*.mil")), *corpus_files("apple/*.mil", "pairs/*/*.mil", "pipelines/**/*.mil")]
 )
-def test_program(path: Path) -> None:
+def test_a_program_is_printed_equally_both_ways(path: Path) -> None:
     check_both_ways(parse(path.read_text(encoding="utf-8")))
 
 

@@ -244,7 +244,7 @@ def test_a_loop_is_spread_out_once() -> None:
 @pytest.mark.parametrize(
     ("results", "used"), [("c, d", ("p", "q")), ("d, c", ("q", "p")), ("b, c", ("b", "p")), ("b, b", ("b", "b"))]
 )
-def test_results_that_are_inputs_of_a_spread_body(results: str, used: tuple[str, str]) -> None:
+def test_a_spread_body_may_return_its_inputs(results: str, used: tuple[str, str]) -> None:
     lines = program(SWAP % results, "z")
     [sub] = [each for _, each in operations(unfold(lines, folds(lines))) if each.type == "sub"]
     assert tuple(sub.inputs[each].arguments[0].name for each in "xy") == used

@@ -173,7 +173,7 @@ def test_an_exception_of_a_test_is_raised() -> None:
 
 
 def test_another_kind_is_refused() -> None:
-    with pytest.raises(ValueError, match="a candidate is written as"):
+    with pytest.raises(ValueError, match="a candidate must be written as"):
         reduce(program(), has("exp"), kind="pb")
 
 

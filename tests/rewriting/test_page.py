@@ -14,7 +14,7 @@ PAGE = (ROOT / "docs" / "rewrite.md").read_text(encoding="utf-8")
 RULES = [block.text for block in blocks(PAGE) if "find_" in block.text and block.language.startswith("mil")]
 
 
-def test_the_rule_in_python(tmp_path: Path) -> None:
+def test_the_rule_in_python_is_proven(tmp_path: Path) -> None:
     [text] = [block.text for block in blocks(PAGE) if (block.language, block.word) == ("python", "rule")]
     (tmp_path / "rules.py").write_text(text, encoding="utf-8")
     [rule] = rules_of(tmp_path / "rules.py", run=True)
@@ -23,13 +23,13 @@ def test_the_rule_in_python(tmp_path: Path) -> None:
     assert made.rewritten > 0
 
 
-def test_the_rules_of_the_page() -> None:
+def test_the_rule_of_the_page_is_proven() -> None:
     [[gate], [last]] = [patterns(rules_of(text)) for text in RULES]
     made = try_rule(gate)
     assert (made.failures, made.examples, made.keeps) == ([], 1, 1)
     assert last.replacement is None
 
 
-def test_the_number_of_packaged_rules() -> None:
+def test_the_changelog_states_the_number_of_packaged_rules() -> None:
     changes = " ".join((ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split())
     assert f" {len(packaged()) - len(passes())} rules are packaged." in changes

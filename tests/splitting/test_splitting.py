@@ -88,7 +88,7 @@ REFUSED: dict[str, tuple[str, str, str, str, str]] = {
     "what no output needs": (DEAD, "c", "dead", "MIL494", "no output of the function needs it"),
     "an inner value": (COND, "e", "inside", "MIL446", "`inside` is a value of an inner block"),
     "an unknown name": (CHAIN, "d", "bb", "MIL430", "unknown value `bb`"),
-    "an empty part": (SEVERAL, "s", "q r", "MIL494", "everything that it needs is in the part before"),
+    "an empty part": (SEVERAL, "s", "q r", "MIL494", "contains everything that it needs"),
     "a bool": (MASKED, "c", "m", "MIL446", "`m` is tensor<bool, [2, 3]>, which cannot be an input of a model"),
     "where a bool crosses": (
         BOOLS + "t = exp(x = o); u = select(cond = m, a = t, b = o);",
@@ -220,7 +220,7 @@ def test_all_uses_of_a_state_are_in_one_part() -> None:
     assert "3 are possible" in raised.value.diagnostics[0].message
     notes = [each.message for each in raised.value.diagnostics[0].notes]
     assert notes[0] == "the state `k` is used from `k0` to `b`"
-    with pytest.raises(ModelError, match="everything that it needs is in the part before `k0`"):
+    with pytest.raises(ModelError, match="the part before `k0` contains everything that it needs"):
         miltext.split(source, at=["a", "k0"])
 
 
@@ -336,7 +336,7 @@ def test_a_split_has_one_way(how: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("how", [{"parts": 0}, {"max_weights": 0}])
 def test_a_number_is_at_least_1(how: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="is at least 1, not 0"):
+    with pytest.raises(ValueError, match="must be at least 1, not 0"):
         miltext.split(text(CHAIN, "d"), **how)
 
 
@@ -478,7 +478,7 @@ def _chain(count: int) -> Iterator[str]:
     yield from (f"h{place + 1} = relu(x = h{place});" for place in range(count))
 
 
-def test_many_operations_take_time_in_proportion() -> None:
+def test_time_is_proportional_to_the_number_of_operations() -> None:
     import time
 
     times = []

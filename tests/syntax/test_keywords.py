@@ -107,6 +107,6 @@ def test_options_of_another_type_are_refused(odd: object, tmp_path: Path) -> Non
 def test_a_keyword_other_than_its_mapping_is_refused(keyword: str, odd: object, tmp_path: Path) -> None:
     with pytest.raises(
         TypeError,
-        match=rf"`{keyword}` of build\(\) is a mapping, such as a dict, of names to (sizes|names) or None, not ",
+        match=rf"`{keyword}` of build\(\) must be a mapping, such as a dict, of names to (sizes|names) or None, not ",
     ):
         miltext.build("m.mil", tmp_path / "M.mlpackage", **{keyword: odd})  # type: ignore[arg-type]

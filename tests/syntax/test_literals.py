@@ -282,7 +282,7 @@ def test_wrong_escapes(text: str, start: int, end: int) -> None:
     assert len(error.message) < 150
 
 
-def test_escapes() -> None:
+def test_escapes_are_decoded() -> None:
     assert unquote(r'"\u{41}\u{1F600}\u{000000000041}\"\\n"') == 'A\U0001f600A"\\n'
     assert unquote('"a\tb\r\n"') == "a\tb\r\n"
     with pytest.raises(LiteralError, match=r"U\+D800 is a surrogate"):

@@ -235,14 +235,14 @@ def test_a_list_that_is_none(shape: str) -> None:
 
 
 @given(st.text("01.[],+-$xXpeinfa \t\n", max_size=12), st.sampled_from(["value", "draft", "operation"]))
-def test_any_literal(literal: str, place: str) -> None:
+def test_any_literal_is_read_equally(literal: str, place: str) -> None:
     agree(fill(PLACES[place], f"[{literal}]", "tensor<fp16, [1]>"))
 
 
 @given(
     st.recursive(st.sampled_from([*GOOD, "foo", "1 2", ""]), lambda inner: st.lists(inner, max_size=3), max_leaves=9)
 )
-def test_any_nesting(nested: Any) -> None:
+def test_any_nesting_is_read_equally(nested: Any) -> None:
     def spell(part: Any) -> str:
         return part if isinstance(part, str) else f"[{', '.join(map(spell, part))}]"
 

@@ -90,7 +90,7 @@ def _range(name: str, ends: Any) -> tuple[float, float]:
     except (TypeError, ValueError):
         low = high = math.nan
     if not (math.isfinite(low) and math.isfinite(high) and low <= high):
-        raise ValueError(f"the range of {name!r} in `numbers` is two numbers, the least first, not {ends!r}")
+        raise ValueError(f"the range of {name!r} in `numbers` must be two numbers, the least first, not {ends!r}")
     return low, high
 
 

@@ -56,7 +56,7 @@ def apply(difference: Difference, source: Source, *, weights_from: Source | None
     given: object = difference
     if not isinstance(given, Difference):
         wrong = type(given).__name__
-        raise TypeError(f"`difference` of apply() is a Difference, as from miltext.diff, not {wrong}")
+        raise TypeError(f"`difference` of apply() must be a Difference, as from miltext.diff, not {wrong}")
     require_source(source)
     if weights_from is not None:
         require_source(weights_from)

@@ -53,7 +53,7 @@ def width_of(jobs: int, items: int) -> int:
 
 
 def has_other_threads() -> bool:
-    """Return whether there are other threads: the processes of a fork get copies of locks that these may hold."""
+    """Return whether this process has other threads: a forked process gets copies of locks that they may hold."""
     return threading.active_count() > 1
 
 

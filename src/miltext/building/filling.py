@@ -153,7 +153,7 @@ class FilledLiteral(LeftOut, Elided):
         tensor = next((tensor for kind, tensor in found if kind == own), None)
         if tensor is None:
             raise LoweringError(
-                codes.ELIDED_LITERAL_TYPE, "the original has this literal under another type", self.place
+                codes.ELIDED_LITERAL_TYPE, "the original has this literal with another type", self.place
             )
         number = element_count(tensor, value_type.dtype, value_type.shape)
         if count != str(number):

@@ -44,7 +44,7 @@ class ConstantUse:
 class OpenConstant:
     """A `const` without a type, at the path `place`, and the use that decided it, if any.
 
-    It `is_doubtful` if a mistake hides the type of an operand beside a use that might have decided.
+    It `is_doubtful` if a mistake hides the types of other operands at a use, which might have decided its type.
     """
 
     op: Op

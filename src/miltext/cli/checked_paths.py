@@ -99,8 +99,8 @@ def option_codes(_context: click.Context, _option: click.Parameter, values: Sequ
 def inputs(paths: Sequence[str], rules: Rules, *, missing: bool = False) -> list[Input]:
     """Return the files and models of the paths, each once; for a plain folder, all below it.
 
-    A path that does not exist ends the command, unless a `missing` path counts as a model. The path
-    of one of many models is that model.
+    A path that does not exist ends the command; with `missing`, it counts as a model. In a run over many
+    models, return only the current one.
     """
     kept = captured()
     if kept is not None and kept.model is not None:
@@ -111,7 +111,7 @@ def inputs(paths: Sequence[str], rules: Rules, *, missing: bool = False) -> list
 
 def passed_over(found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
     """Return the notes about a file that is not a program, and was only found in a folder."""
-    return [each._replace(severity="note", message=f"passed over: {each.message}") for each in found]
+    return [each._replace(severity="note", message=f"skipped: {each.message}") for each in found]
 
 
 def _refuse_empty(folder: str) -> None:

@@ -81,7 +81,7 @@ def _report(words: str) -> None:
 
 
 def _show(folder: Path, *words: str, status: int = 0) -> None:
-    """Show a command and its output. Raise OSError if it ends with another status."""
+    """Show a command and its output. Raise OSError if its exit status is not `status`."""
     click.echo(f"$ miltext {' '.join(words)}")
     color = "always" if colored(sys.stdout, is_document=words[0] == "print") else "never"
     done = subprocess.run(

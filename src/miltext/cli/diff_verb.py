@@ -267,7 +267,7 @@ class DiffForm(NamedTuple):
         return _KINDS[self.form or "text"]
 
     def by_ending(self, output: str) -> DiffForm:
-        """Return the form with the format that an output's ending chooses, unless an option did."""
+        """Return the form with the format of an output's ending, unless an option chose a format."""
         if self.form is not None:
             return self
         kind = None if self.stat else kind_of_name(output)

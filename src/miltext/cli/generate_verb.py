@@ -100,7 +100,7 @@ def _ranges(made: Program) -> dict[str, str]:
 
 
 def _options(**chosen: Chosen) -> Options:
-    """Return the choices of the options."""
+    """Return the options of a generation, from those of the command line."""
     from miltext.generation.options import OPSET_NAMES, Options
 
     return Options(

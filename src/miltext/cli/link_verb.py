@@ -86,7 +86,7 @@ def command(
     With --functions, each MODEL becomes a function of its name, and nothing is bound. The first is the default.
     """
     if choices["functions"] and (bindings or apart or keep or choices["cast"]):
-        raise click.UsageError("--functions binds nothing: leave out --bind, --apart, --keep and --cast")
+        raise click.UsageError("--functions cannot be combined with --bind, --apart, --keep or --cast: leave these out")
     from miltext.descriptions.sizes import read_sizes
     from miltext.linking.linking import link
 
@@ -121,7 +121,7 @@ def _bound(words: Iterable[str], names: Sequence[str]) -> dict[str, list[str]]:
     for word in words:
         source, target = split_binding(word, names)
         if not target:
-            raise click.UsageError(f"--bind is OUTPUT=INPUT, each with its model, as in a.y=b.x, not {word}")
+            raise click.UsageError(f"--bind must be OUTPUT=INPUT, each with its model, as in a.y=b.x, not {word}")
         found[source].append(target)
     return dict(found)
 
@@ -132,5 +132,5 @@ def _functions(words: Sequence[str]) -> str | dict[str, str] | None:
         return words[0]
     pairs = [word.rpartition("=") for word in words]
     if any(not sign for _, sign, _ in pairs):
-        raise click.UsageError("--function is one name, or MODEL=NAME for each model")
+        raise click.UsageError("--function must be one name, or MODEL=NAME for each model")
     return {model: name for model, _, name in pairs} or None

@@ -92,9 +92,9 @@ def many(
 def _refuse(executor: Executor | None, jobs: int, cache: str | os.PathLike[str] | None) -> None:
     """Refuse values of arguments that are wrong, alone or together. Raise TypeError, ValueError."""
     if executor is not None and not hasattr(executor, "submit"):
-        raise TypeError(f"`executor` of many() is an Executor or None, not {type(executor).__name__}")
+        raise TypeError(f"`executor` of many() must be an Executor or None, not {type(executor).__name__}")
     if jobs < 0:
-        raise ValueError(f"`jobs` of many() is 0 or more, not {jobs}")
+        raise ValueError(f"`jobs` of many() must be 0 or more, not {jobs}")
     if cache is not None and not os.fspath(cache):
         raise ValueError("`cache` of many() is empty: name a folder")
     if executor is not None and jobs != 1:
@@ -103,11 +103,11 @@ def _refuse(executor: Executor | None, jobs: int, cache: str | os.PathLike[str] 
 
 def _names(paths: object) -> list[str]:
     if isinstance(paths, str | bytes | os.PathLike) or not isinstance(paths, Iterable):
-        raise TypeError(f"`paths` of many() is several paths, not {type(paths).__name__}")
+        raise TypeError(f"`paths` of many() must be several paths, not {type(paths).__name__}")
     names = [*paths]
     for each in names:
         if not isinstance(each, str | os.PathLike):
-            raise TypeError(f"`paths` of many() is several paths, and contains {type(each).__name__}")
+            raise TypeError(f"`paths` of many() must be several paths, but contains {type(each).__name__}")
     return [os.fspath(each) for each in names]
 
 

@@ -66,7 +66,7 @@ OPTIONS = (
     click.option(
         "--files-from",
         metavar="FILE",
-        help="Also read paths from FILE, or `-` for standard input: one a line, or with NUL behind each.",
+        help="Also read paths from FILE, or `-` for standard input: one per line, or with NUL after each.",
     ),
     click.option(
         "--jobs",
@@ -102,7 +102,7 @@ class Manner(NamedTuple):
         for name, option in self.alone.items():
             if options.get(name) not in (None, False, (), "-"):
                 if beside is not None:
-                    raise click.UsageError(f"{option} does not work with {beside}: leave out one")
+                    raise click.UsageError(f"{option} does not work with {beside}: leave out one of them")
                 raise click.UsageError(f"{option} is for one model: leave it out, or name one model without the others")
 
 
@@ -165,7 +165,9 @@ class _ManyRun:
         if self._options.files_from == "-" and "-" in paths:
             raise click.UsageError("standard input is a model or a list of paths, not both: leave out one `-`")
         if self._options.executor is not None and self._options.jobs is not None:
-            raise click.UsageError("--jobs is for processes of this machine, --executor for a cluster: leave out one")
+            raise click.UsageError(
+                "--jobs does not work with --executor, which is for a cluster: leave out one of them"
+            )
 
     def _named(self, paths: Sequence[str]) -> list[str]:
         listed = [] if self._options.files_from is None else _listed(self._options.files_from)

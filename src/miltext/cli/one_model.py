@@ -27,7 +27,7 @@ HABITS = ("miltext.color", "miltext.quiet", "miltext.stdin_filename")
 """The values of options of every verb in the context."""
 
 PASSED_OVER = (codes.NOT_AN_ML_PROGRAM, codes.RULES_NOT_PROGRAM)
-"""The codes of files that are not programs: in a folder, they are passed over."""
+"""The codes of files that are not programs: in a folder, they are skipped."""
 
 _working_folder = Lock()
 

@@ -325,7 +325,7 @@ _PLAIN = PrintForm(
 )
 """The form without options."""
 
-_WITH_DUMP = "a dump of the Core ML runtime is printed as it is: only --placement, --html and -o go with it"
+_WITH_DUMP = "a dump of the Core ML runtime is printed as it is: leave out all options but --placement, --html and -o"
 
 
 def _with_answers(model: Model, style: Style, profile: str, page_name: str | None) -> Iterable[str]:

@@ -52,7 +52,7 @@ def command(models: tuple[str, ...], check: bool, full: bool, draft: bool, width
     from miltext.review.sidecar import COMPACT
 
     if full and draft:
-        raise click.UsageError("--full and --draft are two forms of the text: leave out one")
+        raise click.UsageError("--full and --draft are two forms of the text: leave out one of them")
     form = "full" if full else "draft" if draft else COMPACT
     files: list[Record] = []
     done_so_far({"files": files})

@@ -59,7 +59,7 @@ def source_hash(data: bytes) -> str:
 
 
 def analytics(tables: Tables) -> bytes:
-    """Return tables as a file."""
+    """Return the bytes of an analytics file with these tables."""
     return b"".join(piece for name, table in tables.items() for piece in _table(name, table))
 
 

@@ -256,9 +256,10 @@ class _OpsetRow(NamedTuple):
 
 
 def definition(operation: str, opset: str) -> DefiningOpset:
-    """Return the definition of an operation in functions of an opset, in either spelling.
+    """Return the opset that defines an operation in functions of `opset`, any name of an opset, and the source.
 
-    A name in later functions is a source, too, if there is no newer definition. A compiled model is the best source.
+    A name in functions of a later opset is a source, too, if these have the same definition. A compiled model is
+    preferred to other sources.
     """
     row, number = _rows().get(operation), OLDEST + opset_place(opset)
     if row is None:

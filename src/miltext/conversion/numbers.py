@@ -1,4 +1,4 @@
-"""The numbers of a Value, wherever stored, and their conversion to another type."""
+"""The numbers of a Value, in a program or a file, and their conversion to another type."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Numbers(InType):
-    """The numbers of a Value, wherever stored, in fp32 and fp16, and the loss of the conversion."""
+    """The numbers of a Value, in a program or a file, as fp32 or fp16, and the loss of the conversion."""
 
     def __init__(self, source: Tensor, shape: tuple[int, ...], reading: Progress | None = None) -> None:
         super().__init__(source, source.dtype)

@@ -154,7 +154,7 @@ def _optional(description: ModelDescription, kind: str) -> Iterator[Contradictio
 
 
 def _listed_functions(description: ModelDescription, kind: str) -> Iterator[Contradiction]:
-    """Yield the contradictions around a list of functions (IV, validateMultiFunctionDescription)."""
+    """Yield the contradictions between functions and the fields outside (IV, validateMultiFunctionDescription)."""
     names, default = [function.name for function in description.functions], description.defaultFunctionName
     if not names and not default:
         return

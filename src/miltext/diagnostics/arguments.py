@@ -132,21 +132,21 @@ def require(name: str, value: object, annotation: str, function: str) -> None:
     kinds = _kinds(annotation)
     if kinds and not any(each.accepts(value) for each in kinds):
         nouns = " or ".join(each.noun for each in kinds)
-        raise TypeError(f"`{name}` of {function}() is {nouns}, not {_called(value)}")
+        raise TypeError(f"`{name}` of {function}() must be {nouns}, not {_called(value)}")
 
 
 def require_counts(function: str, **counts: int | None) -> None:
     """Raise ValueError for a count below 1."""
     for name, count in counts.items():
         if count is not None and count < 1:
-            raise ValueError(f"`{name}` of {function}() is 1 or more, not {count}")
+            raise ValueError(f"`{name}` of {function}() must be 1 or more, not {count}")
 
 
 def require_names(*names: object) -> None:
     """Raise TypeError for a name other than a string; an iterator of names is read once."""
     for each in names:
         if not isinstance(each, str):
-            raise TypeError(f"a name is a string, not {type(each).__name__}")
+            raise TypeError(f"a name must be a string, not {type(each).__name__}")
 
 
 def _called(value: object) -> str:

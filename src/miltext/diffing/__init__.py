@@ -1,4 +1,4 @@
-"""Comparison of two models or programs by structure: `diff` returns the differences in words for people."""
+"""Comparison of two models or programs by structure: `diff` returns a Difference."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def diff(
 
 def _require_comparison(numbers: object) -> None:
     if numbers is not None and not hasattr(numbers, "outputs"):
-        raise TypeError(f"`numbers` of diff() is a Comparison of miltext.compare or None, not {type(numbers).__name__}")
+        raise TypeError(f"`numbers` of diff() must be a Comparison or None, not {type(numbers).__name__}")
 
 
 def _found(old: Source, new: Source, how: How) -> Difference:

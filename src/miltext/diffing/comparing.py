@@ -489,7 +489,7 @@ def _kind(value: Value) -> str:
 
 
 def _renamed_inputs(a: Block | Function, b: Block | Function, pairs: Sequence[Pair]) -> list[Rename]:
-    """Return the renamed inputs of two functions, or of two blocks, whose inputs are values."""
+    """Return the renames between paired inputs of two functions or two blocks. Inputs of blocks are values."""
     named = [(a.inputs[i], b.inputs[j].name) for i, j in pairs if a.inputs[i].name != b.inputs[j].name]
     renamed = [
         Rename("value" if isinstance(a, Block) else _kind(old), name_text(new), name_text(old.name), name_text(new))

@@ -145,7 +145,10 @@ class Consequences:
         return label(alone) if alone is not None else ""
 
     def _sources(self, value: Value, is_alone: Callable[[Op], bool]) -> set[Value]:
-        """Return a value, and the nearest MOST values behind operations of one program alone, without constants."""
+        """Return the nearest sources of a value, at most MOST with itself, by operations of one program alone.
+
+        Omit constants.
+        """
         sources = behind([value], lambda each: each.maker is not None and is_alone(each.maker))
         return {*islice((each for each in sources if not each.is_constant), MOST)}
 

@@ -182,7 +182,7 @@ class OperationReplaced(NamedTuple):
 
 
 class ConstantUnused(NamedTuple):
-    """A constant that only the old program has, and that goes with its last use."""
+    """A constant that only the old program has, and that is removed with its last use."""
 
     old: Op
 

@@ -41,9 +41,9 @@ class AsBuilt:
     refused: MiltextError | None = None
 
     def added(self, found: list[Diagnostic]) -> list[Diagnostic]:
-        """Return the findings in the text, with the build's findings that have places in a draft, or refuse it.
+        """Return the findings in a text, and those of its build: the contradictions in a draft, or the build's refusal.
 
-        The errors of a text are the reason for any other refusal.
+        Omit the refusal of a text with errors, which are its reason.
         """
         if self.refused is None or errors_in(found):
             return in_order([*found, *self.of_draft])

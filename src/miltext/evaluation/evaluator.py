@@ -116,9 +116,9 @@ class Evaluator:
     ) -> None:
         for word, value, known in (("compute", compute, COMPUTING), ("chip", chip, CHIPS)):
             if value not in known:
-                raise ValueError(f"{word} is one of {', '.join(known)}, not {value!r}")
+                raise ValueError(f"{word} must be one of {', '.join(known)}, not {value!r}")
         if not isinstance(function, str):
-            raise TypeError(f"function is the name of one, a string, not {function!r}")
+            raise TypeError(f"function must be the name of one, a string, not {function!r}")
         self.compute, self.chip = compute, chip
         self.subject = opened(subject, weights)
         self.constants = self.subject.constants or Constants(self.subject.folder)
@@ -324,9 +324,9 @@ def require_seed(seed: object) -> None:
 
 def _require_count(name: str, given: object) -> None:
     if given is not None and not isinstance(given, (int, np.integer)):
-        raise TypeError(f"{name} is a whole number or None, not {given!r}")
+        raise TypeError(f"{name} must be a whole number or None, not {given!r}")
     if given is not None and given < 0:
-        raise ValueError(f"{name} is 0 or more, not {given}")
+        raise ValueError(f"{name} must be 0 or more, not {given}")
 
 
 def _require_names(values: object) -> None:
@@ -336,7 +336,7 @@ def _require_names(values: object) -> None:
 
 def _require_writable(state: object) -> None:
     if state is not None and not isinstance(state, MutableMapping):
-        raise TypeError(f"state is a dict that the run writes to, not a {type(state).__name__}")
+        raise TypeError(f"state must be a dict that the run writes to, not a {type(state).__name__}")
 
 
 class Execution:

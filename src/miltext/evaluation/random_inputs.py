@@ -48,7 +48,7 @@ def _shape(name: str, type: Type, feature: Feature, chosen: Sequence[int] | None
     """Return the type of an input that can be random, and its shape."""
     if not isinstance(type, TensorType) or BY_NAME[type.dtype].kind == "string":
         message = f"the input `{name}` is {spelled(type)}, which cannot be random numbers"
-        raise _refused(codes.MISSING_INPUT, message, "give it by its name")
+        raise _refused(codes.MISSING_INPUT, message, "give its value, with its name")
     shape = next((each for each in (chosen, known_sizes(type.shape), feature.default) if each is not None), None)
     if shape is None:
         message = f"the input `{name}`, {spelled(type)}, has open sizes"

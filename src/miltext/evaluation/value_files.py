@@ -156,7 +156,7 @@ def _member(name: str, archive: ZipFile) -> ZipInfo:
     if member.filename != name + ENDING or not _is_text(name):
         raise Unstorable(f"an .npz cannot hold the name of {named(name)}; rename it")
     if member.filename in archive.NameToInfo:
-        raise Unstorable(f"two arrays of an .npz would be called {named(name)}; rename one")
+        raise Unstorable(f"two arrays of an .npz would have the name {named(name)}; rename one of them")
     return member
 
 

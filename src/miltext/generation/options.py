@@ -71,7 +71,7 @@ class Options:
     def __post_init__(self) -> None:
         for name in ("opsets", "operations", "dtypes"):
             if isinstance(getattr(self, name), str):
-                raise refusal(f"`{name}` is a string, and takes a list of names", f"write {name}=[...]")
+                raise refusal(f"`{name}` must be a list of names, not a string", f"write {name}=[...]")
         _hold_names("opset", self.opsets, PROTO_BY_TEXT)
         _hold_names("operation", self.operations, all_names())
         _hold_names("data type", self.dtypes, BY_NAME)

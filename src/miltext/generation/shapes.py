@@ -35,7 +35,7 @@ def has_known_sizes(shape: Shape) -> bool:
 
 
 def elements_in(shape: Shape) -> int:
-    """Return the number of elements, with unknown sizes as one."""
+    """Return the number of elements. An unknown size counts as 1."""
     return prod(1 if size is None else size for size in shape)
 
 

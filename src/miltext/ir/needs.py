@@ -1,4 +1,4 @@
-"""Values behind others, and the needed operations of a block: makers of arguments, and writers of states."""
+"""The values that other values depend on, and the operations that a block needs, such as writers of states."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def reached(start: Iterable[Node], after: Callable[[Node], Iterable[Node]]) -> I
 def behind(values: Iterable[Value], passes: Callable[[Value], bool] = lambda _: True) -> Iterator[Value]:
     """Yield values, and those that their makers use, and so on, each once and the nearest first.
 
-    What is behind a value that does not pass is not looked at.
+    Omit the values that are used only by the maker of a value that does not pass.
     """
     return reached(values, lambda value: value.maker.used() if value.maker is not None and passes(value) else ())
 

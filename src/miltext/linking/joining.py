@@ -169,7 +169,7 @@ class _Joining:
         )
 
     def _pruned(self, taken: Mapping[End, Value]) -> dict[End, Value]:
-        """Remove unused operations, and inputs whose uses went with them; return the inputs that stay."""
+        """Remove unused operations, and inputs that only they used; return the inputs that stay."""
         unused = {value for value in taken.values() if not value.uses}
         remove_dead(self._graph)
         kept = {end: value for end, value in taken.items() if value.uses or value in unused}

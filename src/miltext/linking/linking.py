@@ -99,7 +99,7 @@ def link(request: _LinkRequest) -> Linked:
 @with_room
 def _linked(request: _LinkRequest, output: Path) -> Linked:
     if request.functions and (request.bind or request.cast or [*request.apart] or [*request.keep]):
-        raise TypeError("`functions` binds nothing: leave out `bind`, `apart`, `keep` and `cast`")
+        raise TypeError("`functions` cannot be combined with `bind`, `apart`, `keep` or `cast`: leave these out")
     if output.suffix.lower() not in OUTPUTS:
         message = f"linked models are an .mlpackage, an .mlmodel or an .mlmodelc, not `{output.name}`"
         raise refusal(codes.WRONG_ENDING, message, output)

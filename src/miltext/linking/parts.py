@@ -63,7 +63,7 @@ def read_parts(models: Models, functions: str | Mapping[str, str] | None, choice
     """
     named = _named(models)
     if not named:
-        raise refusal(codes.IMPOSSIBLE_LINK, "no model is named")
+        raise refusal(codes.IMPOSSIBLE_LINK, "no model is named: name at least one to link")
     if "" in named:
         raise refusal(codes.IMPOSSIBLE_LINK, "the name of a model is empty")
     chosen = _chosen(functions, [*named])
@@ -86,7 +86,7 @@ def _named(models: Models) -> dict[str, Source]:
     if isinstance(models, Mapping):
         return dict(models)
     if isinstance(models, str | os.PathLike | Model) or not isinstance(models, Iterable):
-        raise TypeError("`models` of link() is several models, or a mapping, such as a dict, of names to models")
+        raise TypeError("`models` of link() must be several models, or a mapping, such as a dict, of names to models")
     return named_models([("", each) for each in models])
 
 

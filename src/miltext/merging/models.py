@@ -214,7 +214,7 @@ class _ModelMerge:
         return self._all(), [*found, *new_contradictions(merged, self._side(1), self._side(2))]
 
     def _kept_whole(self, text: str, conflicts: Sequence[str], errors: Sequence[Diagnostic] = ()) -> MergedModel:
-        """Return a merge in conflict, with the model of a side whose weights are all in the kept files."""
+        """Return a merge with conflicts, and the model of a side whose weights are all in the kept files, if any."""
         for side in (1, 2):
             with suppress(Unplaced, ModelError):
                 return MergedModel(text, self._with_kept_weights(side), conflicts, errors, side)

@@ -46,9 +46,9 @@ _LEVELS: dict[int, Callable[[KeyedGraph, Op], Hashable]] = {
 
 
 class Sources:
-    """Integers for operations with all their sources, up to inputs or values with tokens.
+    """Integers for operations with all their sources: equal operations with equal sources have equal integers.
 
-    Operations must be visited after the operations of their operands.
+    The sources end at inputs, and at values with tokens. Visit the operations of operands before their users.
     """
 
     def __init__(self, graph: KeyedGraph, level: int) -> None:

@@ -179,7 +179,7 @@ def _table(text: str, separator: str, name: str) -> list[tuple[int, Row]]:
         return [(number, dict(zip(_COLUMNS, line, strict=False))) for number, line in lines if _is_of_study(line)]
     twice = [word for word, count in Counter(filter(None, heading)).items() if count > 1]
     if twice:
-        raise _refused(f"line {lines[0][0]}: the column `{twice[0]}` occurs twice: rename one", name)
+        raise _refused(f"line {lines[0][0]}: the column `{twice[0]}` occurs twice: rename one of them", name)
     return [(number, dict(zip(heading, line, strict=False))) for number, line in lines[1:]]
 
 

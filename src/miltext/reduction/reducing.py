@@ -114,7 +114,7 @@ def reduce_source(
     Only candidates that can be `written` as each of these kinds are tested.
     """
     if (kind or source.kind) not in KINDS:
-        raise ValueError(f"a candidate is written as {', '.join(KINDS)}, not as {kind}")
+        raise ValueError(f"a candidate must be written as {', '.join(KINDS)}, not as {kind}")
     original = Candidate(source, source.program, kind or source.kind)
     with Trials(test, original, jobs=jobs, most=max_tests, written=written, stop=stop) as trials:
         original.require(written)  # if it cannot be written, the error is raised here

@@ -65,7 +65,7 @@ def _facts(facts: ModelFacts) -> str:
 
 
 def entry_record(entry: HistoryEntry, name_of: Callable[[str], str]) -> Record:
-    """Return an entry as data: a problem as its words, the summary and the numbers of a difference, without entries."""
+    """Return an entry as JSON data: the change in words, the summary of its difference, and the facts of its model."""
     commit, found = entry.commit, entry.difference
     return {
         "commit": commit.name,

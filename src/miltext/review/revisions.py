@@ -218,7 +218,7 @@ class Review:
         return sorted(pairs, key=lambda pair: pair.new or pair.old or "")
 
     def _may_differ(self, path: str) -> bool:
-        """Return whether any file of a model differs: its own, or a named one beside it."""
+        """Return whether a model may differ: one of its files, or a file beside a text that the text names."""
         old, new = self._sides
         return old.parts(path) != new.parts(path) or self._differs_beside(path)
 

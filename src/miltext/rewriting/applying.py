@@ -254,7 +254,7 @@ def _insert(site: Site, old: list[Value], insertion: _Insertion) -> Applied:
 
 
 def _put(site: Site, old: list[Value], new: list[Value], insertion: _Insertion) -> list[Op]:
-    """Give the uses of old outputs to new ones, with their names, and return the operations that went."""
+    """Give the uses of old outputs to new ones, with their names, and return the removed operations."""
     function = insertion.block.function
     renamed = []
     for before, after in zip(old, new, strict=True):

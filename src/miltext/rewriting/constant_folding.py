@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from miltext.schema.types import Type
 
 SMALL = 4096
-"""The bytes of a result that may be larger than the constants that go with the operation."""
+"""The bytes of a result that may be larger than the constants that are removed with the operation."""
 
 LARGEST = 1 << 26
 """The most bytes of a computed result, and of the arrays of operations computed together."""

@@ -39,8 +39,8 @@ NESTED = 500
 class PlannedSite:
     """A site: its rule, its function, the replaced value, and the names of the values of matched operations.
 
-    `disposition` is `replaced` or `refused`, for a `reason`. `removed` and `made` are the types of the operations that
-    went and came, constants aside.
+    `disposition` is `replaced` or `refused`, for a `reason`. `removed` and `made` are the types of the removed
+    and the new operations, constants aside.
     """
 
     rule: str
@@ -64,7 +64,7 @@ class Rewriter:
 
     `verify` proves each replacement before it is made.
 
-    `sites` are the replaced sites in order, and then the refused ones; `weighing` has the bytes of constants that went.
+    `sites` are the replaced sites in order, and then the refused ones; `weighing` has the removed bytes of constants.
     """
 
     graph: Graph

@@ -112,7 +112,7 @@ def _require(site: object) -> None:
     if not isinstance(site, RuleSite):
         raise TypeError(f"a rule yields miltext.RuleSite, not {type(site).__name__}")
     if not callable(site.change):
-        raise TypeError(f"the change of a site is a function without arguments, not {type(site.change).__name__}")
+        raise TypeError(f"the change of a site must be a function without arguments, not {type(site.change).__name__}")
     for op in (site.root, *site.others):
         if not isinstance(op, Op):
             raise TypeError(f"a site consists of operations, not of {type(op).__name__}")

@@ -161,7 +161,7 @@ class PythonRuleFile:
             raise self.mistake("the decorator is not called: write `@miltext.rule()`", mark.lineno)
         facts = {}
         if mark.args or any(each.arg is None for each in mark.keywords):
-            raise self.mistake('a fact of a rule is a keyword: write `source="..."`', mark.lineno)
+            raise self.mistake('a fact of a rule must be a keyword argument: write `source="..."`', mark.lineno)
         for each in mark.keywords:
             name = str(each.arg)
             if name not in SHARED:

@@ -40,9 +40,10 @@ class RuleSum(NamedTuple):
 class Rewriting:
     """The result of `miltext.rewrite`: all sites, replaced ones first, the new `program`, and the warnings.
 
-    `operations` are the numbers of operations before and after, constants aside, and `weights` the bytes of constants,
-    of which some `went` with each rule. `verified` is the number of different replacements that were proven, and
-    `functions` are the rewritten functions, computed before and after; both are None if that was not requested.
+    `operations` are the numbers of operations before and after, constants aside, and `weights` the bytes of constants.
+    `went` is the number of these bytes that each rule removed. `verified` is the number of different replacements that
+    were proven, and `functions` are the rewritten functions, computed before and after; both are None if that was not
+    requested.
     """
 
     program: Program
@@ -64,7 +65,7 @@ class Rewriting:
 
     @property
     def refused(self) -> list[PlannedSite]:
-        """The sites that match a pattern and stay, with their reasons."""
+        """The sites that match a pattern but are not replaced, with their reasons."""
         return [each for each in self.sites if not each.is_replaced]
 
     def to_text(self) -> str:
@@ -83,7 +84,7 @@ class Rewriting:
         return "".join(f"{line}\n" for line in (*lines, sums, *self._wholes()))
 
     def by_rule(self) -> list[RuleSum]:
-        """Return the removals by each rule that replaced a site, in the order of the first sites."""
+        """Return the reductions by each rule that replaced a site, in the order of the first sites."""
         sites, operations = Counter[str](), Counter[str]()
         for each in self.replaced:
             sites[each.rule] += 1
@@ -137,7 +138,7 @@ def _place(site: PlannedSite) -> str:
 
 
 def _operations(site: PlannedSite) -> int:
-    """Return the number of operations that went with a site, constants aside."""
+    """Return the number of operations that the replacement of a site removed, constants aside."""
     return sum(not is_constant(each) for each in site.removed) - sum(not is_constant(each) for each in site.made)
 
 
@@ -148,7 +149,7 @@ def _rule_line(found: RuleSum) -> str:
 
 
 def _less(number: int, counted: str) -> str:
-    """Return how many went, or how many more came than went."""
+    """Return a counted noun with `less`, or with `more` for a negative number."""
     return f"{counted} {'less' if number >= 0 else 'more'}"
 
 

@@ -1,4 +1,4 @@
-"""The bytes of the constants of a graph, and how many of them went with each rule."""
+"""The bytes of the constants of a graph, and the bytes that each rule removed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Weighing:
         self.went: Counter[str] = Counter()
 
     def weigh(self, rule: str) -> None:
-        """Count the bytes that went since the last call for a rule; fewer than 0 if more came."""
+        """Count the bytes that a rule removed since the last call; below 0 if it added more."""
         now = _constant_bytes(self._graph)
         self.went[rule] += self.now - now
         self.now = now

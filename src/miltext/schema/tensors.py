@@ -1,4 +1,4 @@
-"""Tensors: a data type, a shape, and elements, wherever stored, read on demand and in pieces."""
+"""Tensors: a data type, a shape, and elements in a program or a file, read on demand and in pieces."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class Cutting:
             order.update((op, None) for op in self._needs.of([value], whole_states=True).ops if op in inside)
             if len(order) == there:
                 raise self._needless(
-                    value, f"everything that it needs is in the part before `{values[len(boundaries) - 1].name}`"
+                    value, f"the part before `{values[len(boundaries) - 1].name}` contains everything that it needs"
                 )
             boundaries.append(len(order))
         if len(order) == len(self._ops):

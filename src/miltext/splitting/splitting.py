@@ -127,7 +127,7 @@ def _way(request: _SplitArguments) -> tuple[Choose | None, list[str]]:
         raise TypeError("`functions` makes a model of each function: leave out `pipeline` and `function`")
     for name, number in (("parts", parts), ("max_weights", most)):
         if number is not None and number < 1:
-            raise ValueError(f"`{name}` is at least 1, not {number}")
+            raise ValueError(f"`{name}` must be at least 1, not {number}")
     if parts is not None:
         return (lambda cutting: cutting.by_number(parts)), names
     if most is not None:

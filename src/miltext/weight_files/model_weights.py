@@ -198,7 +198,7 @@ class Weights(Mapping[str, Any]):
         """Return the numbers of a Value."""
         found = self._folder.tensor(value)
         if found is None:
-            raise KeyError("this Value does not hold numbers that an array could hold")
+            raise KeyError("an array cannot hold the contents of this Value")
         return found
 
 

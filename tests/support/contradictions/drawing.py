@@ -59,7 +59,7 @@ def draw(
 ) -> Iterator[Judged]:
     """Judge so many changes, each way in turn, on packages drawn by the seed.
 
-    A way that applies to no package is passed over.
+    A way that applies to no package is skipped.
     """
     ways = [*table.values()]
     random = Random(seed)

@@ -31,7 +31,7 @@ def table_findings(said: Tables, expected: Tables, is_stage: bool) -> Iterator[D
     for key, text in _flat(expected).items():
         if found.get(key, text) != text:
             yield warning(
-                codes.MISFIT_ANALYTICS, f"{FILE_NAME} has `{shown(found[key], LONG)}` for `{key}`, but it is `{text}`"
+                codes.MISFIT_ANALYTICS, f"{FILE_NAME} has `{shown(found[key], LONG)}` for `{key}` instead of `{text}`"
             )
     odd = [key for key in found if key not in wanted]
     odd += [name for name, table in said.items() if not table and name not in wanted]

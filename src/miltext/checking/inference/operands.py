@@ -52,7 +52,7 @@ class InputClash(NamedTuple):
 
 
 class InputConflict(ValueError):
-    """An op rejects its inputs; `clash` contains the reason, with an InputClash's arguments."""
+    """An operation rejects its inputs. `clash` contains the reason; the arguments are those of InputClash."""
 
     def __init__(self, clause: str, parameter: str | None = None, *beside: str, **facts: Any) -> None:
         super().__init__(clause)

@@ -165,7 +165,7 @@ def _kept(op: Arguments, size: Dimension, axis: int) -> Dimension:
     if k is not None and (k < 1 or (size is not None and k > size)):
         there = f"from 1 to {size}" if size is not None else "from 1 on"
         whole = ", or -1 for all of it" if op.since("ios17") else ""
-        clause = f"is {k}, and takes numbers {there}, the size of `axis` {axis} of `x`{whole}"
+        clause = f"is {k}, but must be {there}, the size of `axis` {axis} of `x`{whole}"
         raise InputConflict(clause, "k", "x", code=codes.VALUE_OUT_OF_RANGE)
     return k
 

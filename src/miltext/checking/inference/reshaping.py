@@ -162,11 +162,11 @@ def pad(op: Arguments) -> Sequence[Type]:
     x, amounts = op.tensor("x"), op.sizes("pad", least=0)
     rank, first = len(x.shape), len(x.shape) - len(amounts) // 2
     if len(amounts) % 2:
-        clause = f"has {len(amounts)} numbers, and takes two for each dimension that it pads: before and after it"
+        clause = f"has {len(amounts)} numbers, but must have two for each dimension that it pads: before and after it"
         raise InputConflict(clause, "pad", code=codes.WRONG_ARGUMENT_SHAPE)
     if first < 0 or (first and not op.all("pad")[0].constant and None in amounts):
-        most = "at most" if first < 0 else "as it is not constant,"
-        clause = f"has {len(amounts)} numbers, and takes {most} {2 * rank} for the {rank} dimensions of `x`"
+        most = "but must have at most" if first < 0 else "but as it is not constant, it must have"
+        clause = f"has {len(amounts)} numbers, {most} {2 * rank} for the {rank} dimensions of `x`"
         raise InputConflict(clause, "pad", "x", code=codes.WRONG_ARGUMENT_SHAPE)
     _hold_filling(op, x.dtype)
     if op.has("mode") and (mode := op.single("mode")) in ("reflect", "replicate"):

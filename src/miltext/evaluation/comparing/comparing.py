@@ -146,7 +146,7 @@ def _require(request: _CompareRequest) -> None:
     if (request.b is None) == (request.against is None):
         raise TypeError("compare takes two programs, or one and `against`: give either `b` or `against`")
     if request.runs < 1 or (request.min_snr is not None and math.isnan(request.min_snr)):
-        raise ValueError(f"`runs` is 1 or more, and `min_snr` a number: not {request.runs} and {request.min_snr}")
+        raise ValueError(f"`runs` must be 1 or more, and `min_snr` a number, not {request.runs} and {request.min_snr}")
     if request.against is not None and request.runs > 1:
         raise TypeError("`against` has the numbers of one run: leave out `runs`")
 

@@ -57,8 +57,8 @@ def _places(indices: Held, size: int, validated: bool | None) -> Held:
         return places
     least, low, high = 0 if validated else -size, places.min(initial=0), places.max(initial=-1)
     if low < least or high >= size:
-        takes = f"from {least} to {size - 1}" if size else "nothing from an axis without elements"
-        raise UnfitValues(f"`indices` holds {low if low < least else high}, and takes {takes}")
+        takes = f"but must be from {least} to {size - 1}" if size else "but the axis has no elements"
+        raise UnfitValues(f"`indices` contains {low if low < least else high}, {takes}")
     return places if low >= 0 else np.where(places < 0, places + size, places)
 
 

@@ -1,8 +1,7 @@
 """Rules that reduce many numbers to one.
 
-`axes` are all by default. An empty list of axes reduces each element by itself, as in coremltools (iOS15/reduction.py).
-A result of integers that need not be whole, a mean, a root or a logarithm, is computed in float64 and loses its
-fraction.
+By default, `axes` are all axes. An empty list of axes reduces each element by itself, as in coremltools
+(iOS15/reduction.py). The mean, root or logarithm of integers is computed in float64, and its fraction is dropped.
 """
 
 from __future__ import annotations

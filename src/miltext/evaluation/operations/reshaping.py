@@ -152,7 +152,7 @@ def pad(x: Held, pad: Ints, mode: str, constant_val: float) -> Held:
     """
     first = x.ndim - len(pad) // 2
     if len(pad) % 2 or first < 0 or min(pad, default=0) < 0:
-        raise UnfitValues(f"`pad` is {show(pad)}, and takes two numbers from 0 on for each dimension that it pads")
+        raise UnfitValues(f"`pad` is {show(pad)}, but must be two numbers from 0 on for each dimension that it pads")
     widths = [(0, 0)] * first + list(zip(pad[::2], pad[1::2], strict=True))
     if mode == "constant":
         return np.pad(x, widths, constant_values=constant_val)

@@ -44,7 +44,7 @@ def slice_update(
     """Return `x` with `update` in place of the slice that `slice_by_index` takes."""
     index = _index(x, begin, end, stride, begin_mask, end_mask, squeeze_mask)
     if x[index].shape != update.shape:
-        raise UnfitValues(f"`update` is {show(update.shape)}, and takes the place of a slice of {show(x[index].shape)}")
+        raise UnfitValues(f"`update` has the shape {show(update.shape)}, but the slice has {show(x[index].shape)}")
     updated = np.array(x)
     updated[index] = update
     return updated
