@@ -198,7 +198,7 @@ def test_the_verbs(file: Path, tmp_path: Path) -> None:
     tested = run("rewrite", "--test", file)
     assert tested.exit_code == 0, tested.output
     assert tested.stdout.startswith("twice: proven on ")
-    assert "1 examples, 1 near misses" in tested.stdout
+    assert "1 example, 1 near miss" in tested.stdout
     [listed] = json.loads(run("rewrite", "--list", file, "--json").stdout)["rules"]
     assert listed == {
         "name": "twice", "file": str(file), "purpose": "relu twice is relu", "source": "a test",

@@ -29,6 +29,7 @@ from miltext.cli.streams import (
     write_text,
 )
 from miltext.cli.writing_verbs import given_weights, require_one_end, tell_written
+from miltext.diagnostics.wording import tally
 
 if TYPE_CHECKING:
     from miltext.cli.habits import Chosen
@@ -215,8 +216,8 @@ def _test_record(test: RuleTest) -> Record:
 
 def _tested(test: RuleTest) -> str:
     head = (
-        f"{test.rule}: {'FAILED' if test.failures else 'proven'} on {test.inputs} inputs; "
-        f"{test.examples} examples, {test.keeps} near misses, "
+        f"{test.rule}: {'FAILED' if test.failures else 'proven'} on {tally(test.inputs, 'input')}; "
+        f"{tally(test.examples, 'example')}, {test.keeps} near miss{'' if test.keeps == 1 else 'es'}, "
         f"{test.rewritten} of {test.changed} changed programs rewritten\n"
     )
     lines = []
