@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import islice
 
 from miltext.syntax.literals import FORBIDDEN
@@ -30,6 +30,9 @@ MOST_ESCAPES = 1 << 12
 
 _OTHER = rf"/\*[^{FORBIDDEN}]*|\$?\"[^{FORBIDDEN}\t\r\n]*|[-+.$0-9A-Za-z_@]+|[^ \t\r\n]"
 """Text that begins like a token, up to the first character that does not fit: each character is read once."""
+
+_NOT_ASCII = r"-?(?:[^\x00-\x7f]|\\x[89a-f][0-9a-f]|\\u[0-9a-f]{4})"
+"""A character outside of ASCII in a set, itself or escaped, or the end of a range there."""
 
 
 class Lexer:
@@ -55,12 +58,26 @@ class Lexer:
                 groups.append((terminal.name, _bounded(terminal.pattern)))
         self.names = ["", *(name for name, _ in groups), "LITERAL", END, "OTHER"]
         patterns = [*(pattern for _, pattern in groups), _any_of(literals), r"\Z", _OTHER]
-        self.pattern = re.compile(r"[ \t\r\n]*(?:" + "|".join(f"({pattern})" for pattern in patterns) + ")")
+        self.pattern = r"[ \t\r\n]*(?:" + "|".join(f"({pattern})" for pattern in patterns) + ")"
+
+    def expression(self, text: str) -> re.Pattern[str]:
+        """Return the expression for the tokens of a text. For ASCII, it is one without other characters, which takes
+        less time to compile.
+        """
+        return self._of_ascii if text.isascii() else self._of_all
+
+    @cached_property
+    def _of_all(self) -> re.Pattern[str]:
+        return re.compile(self.pattern)
+
+    @cached_property
+    def _of_ascii(self) -> re.Pattern[str]:
+        return re.compile(re.sub(_NOT_ASCII, "", self.pattern))
 
     def tokens(self, text: str, start: int) -> Iterator[tuple[str, str, int]]:
         """Yield the tokens from a place on, each by the first guess: terminal, text and place. The last is `$END`."""
         while start >= 0:
-            scanned, start = self.pattern.finditer(text, start), -1
+            scanned, start = self.expression(text).finditer(text, start), -1
             for match in scanned:
                 kind = match.lastindex
                 assert kind is not None  # some group always matches

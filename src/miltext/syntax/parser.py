@@ -112,7 +112,7 @@ class Parser:
         text; after a SyntaxFailure it is the stack at that place. Raise SyntaxFailure, and any error of a callback.
         """
         place, comments = places or (None, None)
-        scan, names, words = self._lexer.pattern.finditer, self._lexer.names, self._lexer.words
+        scan, names, words = self._lexer.expression(text).finditer, self._lexer.names, self._lexer.words
         states, values = stack or self.stack()
         row, limit = states[-1], DEEP
         while True:
