@@ -30,8 +30,8 @@ LFS_POINTER = b"version https://git-lfs"
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 _FIELDS = "|".join(field.name for field in Program.DESCRIPTOR.fields)
-_PROTOBUF_TEXT = re.compile(rf"\s*(#|({_FIELDS})\s*[:{{<])".encode())
-"""The beginning of protobuf's text of a Program: a comment or a field."""
+_PROTOBUF_TEXT = rf"\s*(#|({_FIELDS})\s*[:{{<])".encode()
+"""The expression for the beginning of protobuf's text of a Program: a comment or a field."""
 
 AnyMessage = TypeVar("AnyMessage", bound="Message")
 
@@ -146,7 +146,7 @@ def is_binary(data: bytes) -> bool:
 
 def is_protobuf_text(data: bytes) -> bool:
     """Return whether text is protobuf's text of a Program; otherwise it is MIL text."""
-    return _PROTOBUF_TEXT.match(data) is not None
+    return re.match(_PROTOBUF_TEXT, data) is not None
 
 
 def mil_text(data: bytes, name: str) -> str:

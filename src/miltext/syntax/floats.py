@@ -68,7 +68,6 @@ FORMATS: dict[str, Format] = {dtype.name: _format(dtype) for dtype in DTYPES if 
 
 _HEX = re.compile(r"[-+]?0[xX](?:[0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?|\.[0-9a-fA-F]+)[pP][-+]?[0-9]+")
 _DECIMAL = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
-_BITS = re.compile(r"\$0[xX]([0-9a-fA-F]+)")
 
 
 def bits_of(text: str, form: Format) -> int:
@@ -140,7 +139,7 @@ def _special_bits(text: str, form: Format) -> int:
         return form.infinity | (form.sign if text[0] == "-" else 0)
     if text == "nan":
         return form.nan
-    raw = _BITS.fullmatch(text)
+    raw = re.fullmatch(r"\$0[xX]([0-9a-fA-F]+)", text)
     if raw and len(raw[1]) == form.bits // 4:
         return int(raw[1], 16)
     hint = ""
@@ -338,7 +337,6 @@ def _hex_tables(
 
 _CODES = {32: "I", 64: "Q"}
 _VALUES = {32: "f", 64: "d"}
-_DECIMALS = re.compile(r"[-+.0-9eE,]*")
 _LONGEST_EXACT_HEX = 17
 """The most characters of a hexadecimal literal with at most 13 digits: 52 bits, which an fp64 holds exactly."""
 
@@ -361,7 +359,7 @@ def _pack_decimals(elements: Sequence[str], joined: str, form: Format) -> bytes 
     """Pack decimals without a step for each element; None for other texts, or if some may be half-way between
     two fp32.
     """
-    if not _DECIMALS.fullmatch(joined):
+    if not re.fullmatch("[-+.0-9eE,]*", joined):
         return None
     try:
         values = list(map(float, elements))

@@ -33,7 +33,6 @@ They are the attribute `name` for operations without one, a `const` for each lit
 omitted parameters.
 """
 
-_ODD = re.compile(r"[^A-Za-z0-9_@]")
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
 
 
@@ -63,7 +62,7 @@ def unfit(name: str) -> str:
 
 def identifier(name: str) -> str:
     """Return a name as an identifier: other characters become `_`."""
-    return _ODD.sub("_", name if not name[:1].isdigit() else f"_{name}")
+    return re.sub("[^A-Za-z0-9_@]", "_", name if not name[:1].isdigit() else f"_{name}")
 
 
 def fitting(name: str, taken: Collection[str] = ()) -> str | None:

@@ -133,8 +133,10 @@ def _end_words(terminal: TerminalDef) -> None:
 def words_of(pattern: str) -> list[str]:
     """Return the words of a terminal's expression; none if it contains anything else."""
     plain = pattern.removesuffix(WORD_END).replace("\\", "")
-    alternatives = re.fullmatch(r"(?:\(\?:)?(\$?\w+(?:\|\$?\w+)*)\)?", plain)
-    return alternatives[1].split("|") if alternatives else []
+    if plain.startswith("(?:") and plain.endswith(")"):
+        plain = plain[3:-1]
+    words = plain.split("|")
+    return words if all(word.removeprefix("$").isidentifier() for word in words) else []
 
 
 @lru_cache(maxsize=1)
