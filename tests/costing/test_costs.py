@@ -592,3 +592,10 @@ def test_growth_of_pipelines_is_by_the_models_that_correspond() -> None:
     other = cost_growth(miltext.open_model(pipelines[0]), miltext.load(EXAMPLE), {})
     assert [(each.model, each.function) for each in other.functions] == [("", "main")]
     assert total(each.new or Work() for each in other.ops) == miltext.cost(EXAMPLE).work
+
+
+def test_a_record_with_two_types_counts_with_the_larger() -> None:
+    parts = f"indices = {weight(64, dtype='uint8')}, lut = {weight(16)}, shape = tensor<uint32, [1]>([128])"
+    body = f"            tensor<fp16, [128]> w = constexpr_lut_to_dense()[{parts}];\n"
+    body += "            tensor<fp16, [128]> y = add(x = x, y = w);"
+    assert only(miltext.cost(text(body, "tensor<fp16, [128]> x"))).work.weight_bytes == 64

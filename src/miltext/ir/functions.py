@@ -48,9 +48,16 @@ class Attributed(Generic[Message]):
         self.changed[key] = value
 
     def set_inputs(self, values: Iterable[Value]) -> None:
-        """Set the inputs: values with this owner, in any order."""
+        """Set the inputs: values with this owner, in any order. Raise GraphError for others, and for one twice."""
+        inputs: list[Value] = [*values]
+        if len({*inputs}) < len(inputs) or any(value.owner is not self for value in inputs):
+            raise GraphError("each input is another value of its function or block: `add_input` of a function adds one")
         self.touch()
-        self.inputs = [*values]
+        self.inputs = inputs
+        self.take(value.name for value in inputs)
+
+    def take(self, names: Iterable[str]) -> None:
+        """Record names that an edit adds, which are not fresh any more."""
 
     def touch(self) -> None:
         """Mark the part as edited, before the edit."""
@@ -90,10 +97,13 @@ class Block(Attributed[proto.Block]):
 
     @outputs.setter
     def outputs(self, values: Iterable[Value]) -> None:
+        returned = [*values]
+        for new in returned:
+            _require_value(new)
         self.touch()
         for index, value in enumerate(self._outputs):
             del value.uses[Use(self, "", index)]
-        self._outputs, self._returned = list(values), None
+        self._outputs, self._returned = returned, None
         for index, value in enumerate(self._outputs):
             value.uses[Use(self, "", index)] = None
 
@@ -187,6 +197,7 @@ class Block(Attributed[proto.Block]):
             place = place.next
         for op in ops:
             self.note(op)
+            self.take(value.name for value in (*op.outputs, *op.inner_values()))
             op.detach()
             op.block, op.next, op.previous = self, place, self.last if place is None else place.previous
             if op.previous is None:
@@ -209,8 +220,7 @@ class Block(Attributed[proto.Block]):
 
     def put(self, use: Use, new: Value | proto.Value) -> None:
         """Return another value; `Value.replace_uses` calls this."""
-        if not isinstance(new, Value):
-            raise GraphError("a block returns values, and no literals")
+        new = _require_value(new)
         self.touch()
         if self._returned is not None:
             self._returned[self._outputs[use.place]] -= 1
@@ -224,11 +234,21 @@ class Block(Attributed[proto.Block]):
             op.release()
         self.outputs = []
 
+    def take(self, names: Iterable[str]) -> None:
+        self.owner.take(names)
+
     def touch(self) -> None:
         """Mark the block as edited, before the edit, and all enclosing operations and blocks."""
         if not self.is_edited:
             super().touch()
             self.owner.touch()
+
+
+def _require_value(output: Value | proto.Value) -> Value:
+    """Return an output of a block. Raise GraphError for a literal."""
+    if not isinstance(output, Value):
+        raise GraphError("a block returns values, and no literals")
+    return output
 
 
 class Function(Attributed[proto.Function]):
@@ -301,6 +321,8 @@ class Function(Attributed[proto.Function]):
         """Remove an input. Raise GraphError if it is used."""
         if value.uses:
             raise GraphError(f"`{value.name}` is still used: replace its uses before the input is removed")
+        if value not in self.inputs:
+            raise GraphError(f"`{value.name}` is no input of the function `{self.name}`")
         self.touch()
         self.inputs.remove(value)
 
@@ -313,6 +335,7 @@ class Function(Attributed[proto.Function]):
         """Set the opset of the function, and its blocks by opset."""
         self.touch()
         self.opset, self.blocks = own, blocks
+        self.take(value.name for value in self.defined())
 
     def unknown(self, name: str) -> Value:
         """Return the value for a name that the function uses without a definition, one for each name."""
@@ -342,6 +365,10 @@ class Function(Attributed[proto.Function]):
         if self._names is None:
             self._names = FreshNames({value.name for value in self.defined()}.union(self.undefined))
         return self._names.fresh(stem, first=first)
+
+    def take(self, names: Iterable[str]) -> None:
+        if self._names is not None:
+            self._names.taken.update(names)
 
     def touch(self) -> None:
         """Mark the function as edited, before the edit, so that the original uses are read first."""

@@ -29,6 +29,7 @@ def settle_names(function: Function, *, may_clash: bool = False) -> None:
     names = [value.name for value in defined]
     if len(names) == len({*names}) and not function.undefined:
         return
+    function.take(names)  # the values of an operation may be exchanged
     kept = {*function.inputs, *(value for block in function.blocks.values() for value in block.outputs)}
     for block in function.blocks.values():
         _Settling(function, kept, may_clash).block(block)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from miltext.diagnostics.wording import tally
 from miltext.schema import proto
 from miltext.schema.types import Type, read_type, write_type
 from miltext.schema.walk import is_constant
@@ -80,6 +81,8 @@ class Value:
         if name != self._name:
             self._name = name
             self._touch()
+            if self.owner is not None:
+                self.owner.take((name,))
             for use in self.uses:
                 use.user.touch()
 
@@ -297,7 +300,9 @@ class Op:
         return self.message
 
     def set_input(self, parameter: str, operands: Operand | Sequence[Operand]) -> None:
-        """Set the arguments of a parameter: one, or a sequence of them."""
+        """Set the arguments of a parameter: one, or a sequence of them. Raise GraphError for a name."""
+        if isinstance(operands, str):
+            raise GraphError(f"an argument is a value or a literal: `value` of a function finds the value `{operands}`")
         self.touch()
         self._drop(parameter)
         several = list(operands) if isinstance(operands, Sequence) else [operands]
@@ -327,6 +332,7 @@ class Op:
             if block not in blocks:
                 block.release()
         self.blocks = [*blocks]
+        self.take(value.name for value in self.inner_values())
 
     def remove(self) -> None:
         """Remove the operation with its blocks. Raise GraphError if an output is used outside of it."""
@@ -344,7 +350,11 @@ class Op:
             block.release()
 
     def replace_by(self, *values: Value) -> None:
-        """Replace the outputs by other values, one for each, and remove the operation."""
+        """Replace the outputs by other values, one for each, and remove the operation. Raise GraphError for a different
+        number of them.
+        """
+        if len(values) != len(self.outputs):
+            raise GraphError(f"{self!r} has {tally(len(self.outputs), 'output')}, but {len(values)} replace them")
         for old, new in zip(self.outputs, values, strict=True):
             old.replace_uses(new)
         self.remove()
@@ -372,9 +382,13 @@ class Op:
         for block in self.blocks:
             yield from block.walk()
 
+    def inner_values(self) -> Iterator[Value]:
+        """Yield the values that the blocks define."""
+        return (value for block in self.blocks for value in block.defined())
+
     def captured(self) -> list[Value]:
         """Return the values that the blocks use and do not define, each once."""
-        inside = {value for block in self.blocks for value in block.defined()}
+        inside = {*self.inner_values()}
         inner = [*self.walk()]
         used = chain(
             (value for op in inner for value in op.operands),
@@ -387,6 +401,11 @@ class Op:
         self.is_edited = True
         if self.block is not None:
             self.block.touch()
+
+    def take(self, names: Iterable[str]) -> None:
+        """Record names that an edit adds, which are not fresh any more."""
+        if self.block is not None:
+            self.block.take(names)
 
     def _drop(self, parameter: str) -> None:
         for index, operand in enumerate(self.inputs.get(parameter, ())):

@@ -77,7 +77,8 @@ def holders_of(graph: KeyedGraph) -> Holders:
         is_part = op.is_constant and (is_compressed(op.type) or any(user.is_constant for user in _takers(op)))
         if not is_part and not graph.facts[op].weighty and op.message.ByteSize() < LEAST:
             continue
-        sizes = dict(stored_sizes(graph, op, 0 if is_part else LEAST))
+        stored = stored_sizes(graph, op, 0 if is_part else LEAST)
+        sizes = dict(sorted(stored, key=lambda each: each[1]))  # of one record with two types, the larger
         for holder in wholes_of(op) if sizes else ():
             found.setdefault(holder, {}).update(sizes)
     return found

@@ -24,7 +24,8 @@ def used_sizes(programs: Iterable[Program]) -> dict[str, dict[int, int]]:
     for program in programs:
         for held in blob_values(program):
             blob = held.value.blobFileValue
-            found.setdefault(blob.fileName, {})[blob.offset] = value_size(held.value)
+            sizes = found.setdefault(blob.fileName, {})
+            sizes[blob.offset] = max(value_size(held.value), sizes.get(blob.offset, 0))
     return found
 
 
