@@ -140,7 +140,7 @@ REFUSED: dict[str, tuple[str, str, str, str, str]] = {
     "nothing": (CHAIN, "", "", "MIL448", "no output of the part is named"),
     "a value twice": (CHAIN, "d, d", "", "MIL448", "`d` is named twice"),
     "an input twice": (CHAIN, "d", "a, a", "MIL446", "`a` is named twice"),
-    "both an input and an output": (CHAIN, "d, a", "a", "MIL448", "`a` is named as an input, so nothing makes it"),
+    "both an input and an output": (CHAIN, "d, a", "a", "MIL448", "`a` is named both as an input and as an output"),
     "an input of the function": (CHAIN, "x", "", "MIL448", "`x` is an input of the function: no operation makes it"),
     "a value of an inner block": (COND, "inside", "", "MIL448", "`inside` is a value of an inner block"),
     "a value of an inner block, given": (COND, "e", "inside", "MIL446", "`inside` is a value of an inner block"),

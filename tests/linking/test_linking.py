@@ -231,7 +231,7 @@ def test_described_ranges_hold_after_a_link(tmp_path: Path) -> None:
         "MIL488",
         "`Narrow.h` gets [1, 1..100], but allows the ranges [1, 2..8]",
     )
-    way = "`ranges=` gives `Wide.x` other sizes, or `h` those that it gets: 1,1..100"
+    way = "restrict `Wide.x` by `ranges=`, or allow `h` the sizes that it gets, such as 1,1..100"
     assert found.notes[0].message == way
     for ranges in ({"x": "1,2..8"}, {"x": "1,3..4"}, {"h": "1,1..100"}):
         made, _ = linked(tmp_path, [wide, narrow], ranges=ranges)

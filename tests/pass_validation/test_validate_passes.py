@@ -312,7 +312,9 @@ def test_wrong_arguments() -> None:
 
 
 def test_inputs_that_do_not_fit() -> None:
-    with pytest.raises(ValueError, match="`inputs` of validate_passes\\(\\) are those of no function: main has `x`"):
+    with pytest.raises(
+        ValueError, match="`inputs` of validate_passes\\(\\) match no function of the program: main has `x`"
+    ):
         validate_passes(CLEAN, inputs={"z": np.zeros(3)})
     with pytest.raises(miltext.MiltextError, match="MIL833"):
         validate_passes(CLEAN, inputs={"x": np.zeros((1, 1, 7))})

@@ -450,7 +450,7 @@ def test_paths_without_history(repository: Path, tmp_path: Path) -> None:
 def test_a_folder_without_a_model(repository: Path) -> None:
     write_text(repository / "models" / "m.mil", ALONE)
     commit(repository, "one")
-    assert "models: error[MIL846]: this is a folder of models: name one" in refused(repository, "models")
+    assert "models: error[MIL846]: this folder is not a model: name a model in it" in refused(repository, "models")
 
 
 # ---- one commit after another

@@ -233,7 +233,7 @@ def test_inputs_are_for_a_proof(tmp_path: Path) -> None:
     model.write_text(program(function(CASTS)), encoding="utf-8")
     for verb in (["rewrite", CAST], ["optimize"]):
         ended = RUNNER.invoke(command, [*verb, str(model), "--dry-run", "--inputs", "x.npz"])
-        assert (ended.exit_code, "--inputs is for --verify" in ended.stderr) == (2, True)
+        assert (ended.exit_code, "--inputs needs --verify" in ended.stderr) == (2, True)
 
 
 # ---- models and the command

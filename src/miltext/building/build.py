@@ -198,7 +198,7 @@ def _alone(source: Model, choices: BuildChoices) -> NewModel:
 def _whole(source: Model, choices: BuildChoices) -> NewModel:
     """Return a model that is not an ML Program, such as a pipeline, unchanged or with a new description."""
     if choices.asked:
-        raise refusal(codes.IMPOSSIBLE_RANGE, "sizes are given for an input of a whole pipeline", source.name)
+        raise refusal(codes.IMPOSSIBLE_RANGE, "sizes can be set only for an ML Program", source.name)
     new = remade(source, {}, source, choices)
     if choices.description is not None:
         redescribe(new, choices.description, None, check=choices.check)

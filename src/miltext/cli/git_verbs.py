@@ -119,7 +119,7 @@ def textconv(file: Path, draft: bool, build_info: bool, keep: str | None) -> Non
     from miltext.review.textconv import ModelForm, file_text
 
     if keep is not None and not is_place(Path(keep)):
-        raise click.UsageError(f"--keep is for git, whose texts are in its folder {FOLDER}: write the text with `>`")
+        raise click.UsageError(f"--keep takes only a path in git's folder {FOLDER}: write the text elsewhere with `>`")
     text = file_text(file, ModelForm(draft, build_info))
     write_text("-", text if keep is None else kept(Path(keep), text))
 

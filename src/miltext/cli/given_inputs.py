@@ -154,7 +154,7 @@ def verifying_inputs(archive: str | None, *, verify: bool) -> Named | None:
     if archive is None:
         return None
     if not verify:
-        raise click.UsageError("--inputs is for --verify: give both, or none")
+        raise click.UsageError("--inputs needs --verify: add --verify, or leave out --inputs")
     return read_inputs([archive])
 
 

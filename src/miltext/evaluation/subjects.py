@@ -132,7 +132,9 @@ def opened(subject: Source | Subject, weights: str | os.PathLike[str] | None = N
 
 
 def _of_model(model: Model, folder: Path | None) -> Subject:
-    """Return a model's program to run; the arrays that a text names are in a weight file that lasts as long."""
+    """Return the Subject of a model. The arrays that its text names are stored in a weight file, which exists as long
+    as the Subject.
+    """
     try:
         return Subject(model.program, folder or model.model_path, model)
     except ParseError as failure:

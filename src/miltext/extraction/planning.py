@@ -66,7 +66,7 @@ class AssignedPart(NamedTuple):
 
 
 def plan_assigned(assigned: AssignedPart, program: Program) -> PartPlan:
-    """Return the plan of a part whose operations are known, also of operations that no output needs."""
+    """Return the plan of a part whose operations are known; operations that no output needs stay, too."""
     graph = Graph(program)
     function = graph.functions[assigned.function]
     opset, block, values = function.own_opset, function.block, top_values(function)

@@ -83,7 +83,9 @@ def _refuse_repeated(wanted: Wanted) -> None:
             raise refusal(code, f"`{twice}` is named twice")
     both = next((name for name in wanted.outputs if name in wanted.inputs), None)
     if both is not None:
-        raise refusal(codes.IMPOSSIBLE_PART_OUTPUT, f"`{both}` is named as an input, so nothing makes it as an output")
+        raise refusal(
+            codes.IMPOSSIBLE_PART_OUTPUT, f"`{both}` is named both as an input and as an output: leave out one of them"
+        )
 
 
 def makes(function: Function, wanted: Wanted) -> bool:

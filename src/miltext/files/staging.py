@@ -1,7 +1,8 @@
-"""Files and folders, created beside their targets, and moved to these all together or not at all.
+"""Files and folders that are written beside their targets, and then all moved into place, or none of them.
 
-They are created in a hidden folder; remains after a crash are removed. If the file system supports it, a move is a
-single step: to a free place, or as an exchange with an existing file.
+They are created in a hidden folder. The next process that writes there removes the hidden folder of a crashed one, on
+systems with file locks. If the file system supports it, a move is a single step: to a free place, or as an exchange
+with an existing file.
 """
 
 from __future__ import annotations

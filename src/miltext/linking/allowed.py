@@ -83,7 +83,9 @@ class AllowedSizes:
         if wide and not all(each.is_fixed for each in sizes):
             named = listed([self._made.spelled(each) for each in wide])
             example = spell_sizes(sizes)
-            notes = [Note(f"`ranges=` gives {named} other sizes, or `{end.name}` those that it gets: {example}")]
+            notes = [
+                Note(f"restrict {named} by `ranges=`, or allow `{end.name}` the sizes that it gets, such as {example}")
+            ]
         return refusal(codes.TYPES_OF_BINDING, message, None, *notes)
 
     def _open_inputs(self, part: LinkedPart) -> list[End]:

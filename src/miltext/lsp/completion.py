@@ -36,10 +36,10 @@ _MAKERS = ("tensor", "list", "dict", "tuple", "state")
 
 
 class Proposal(NamedTuple):
-    """A completion for a place: its text, its kind, and a word beside it.
+    """A completion for a place.
 
-    `snippet` is a longer text, for clients that can fill in the rest; `operation` names an operation to be described
-    later.
+    `detail` is shown beside the text, such as a type. `snippet` is a text with placeholders, for clients that support
+    them. `operation` names an operation whose documentation is sent on request.
     """
 
     text: str

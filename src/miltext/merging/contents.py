@@ -46,7 +46,8 @@ class WeightContents:
         self._end = ALIGNMENT
 
     def named_anew(self, models: Iterable[Model]) -> dict[Model, Program]:
-        """Return the programs of a version's models, with each weight at the place of its contents.
+        """Return the programs of a version's models, in which weights of equal contents have one file name
+        and offset.
 
         Raise WeightsError, and PrintError for a program with fields that the schema lacks.
         """

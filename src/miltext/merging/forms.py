@@ -204,7 +204,7 @@ class ItemForm:
         return self._names.get(token.start) or name_of(token.token or "")
 
     def _key(self, phrase: Node, place: int) -> str:
-        """Return the final name in a phrase of a list, or the place of a phrase without a name."""
+        """Return the key of a phrase in a list: its name after the merge's renames, or its place if it has no name."""
         token = phrase if phrase.token is not None else phrases.name_token(phrase)
         return self._name(token) if token else str(place)
 

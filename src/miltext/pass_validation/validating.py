@@ -122,7 +122,7 @@ def _require_inputs(inputs: Named, subject: Subject) -> None:
         Evaluator(subject, name, check=False).run(inputs, seed=0, allow_nan=True)
     if not fitting:
         known = "; ".join(f"{name} has {listed([*each.inputs], 'and') or 'none'}" for name, each in functions.items())
-        raise ValueError(f"`inputs` of validate_passes() are those of no function: {known}")
+        raise ValueError(f"`inputs` of validate_passes() match no function of the program: {known}")
 
 
 def _known(passes: Sequence[str] | None) -> list[str]:

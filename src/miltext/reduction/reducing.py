@@ -228,7 +228,7 @@ class Reducing:
         self._shrink(found, lambda kept: trimmed(program, {*found}.difference(kept)))
 
     def metadata(self) -> None:
-        """Remove the parts of the description for people."""
+        """Remove the metadata and the short descriptions, if the test passes without them."""
         bare = Candidate(self._source, self.best.program, self.best.kind, is_bare=True)
         if self._source.has_metadata and self._trials.ask([bare])[0]:
             self.best = bare

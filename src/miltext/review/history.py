@@ -160,7 +160,9 @@ class History:
                 old, new = review.sides
                 side = new if new.has(path) else old
                 if not is_model(side, path):
-                    raise refusal(codes.FILE_IN_NO_REVISION, "this is a folder of models: name one", self._name)
+                    raise refusal(
+                        codes.FILE_IN_NO_REVISION, "this folder is not a model: name a model in it", self._name
+                    )
                 self._note_beside(review, path, old=side is old)
 
     def _since(self, last: str) -> Iterator[Commit]:

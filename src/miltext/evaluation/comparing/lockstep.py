@@ -213,7 +213,9 @@ class Lockstep:
 
 
 def has_fallen(found: Measure, threshold: float) -> bool:
-    """Return whether a value is below its required ratio; values other than floats must be equal in each element."""
+    """Return whether the ratio of a value is below the threshold; for types other than floats, whether any element
+    differs.
+    """
     return found.level < threshold
 
 

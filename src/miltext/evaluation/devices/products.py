@@ -94,7 +94,7 @@ def _cores() -> int:
 
 
 def _tiles(rows: int, columns: int, workers: int) -> Iterator[tuple[slice, ...]]:
-    """Yield blocks of rows and columns with about AT_ONCE elements each, or less for each worker to have one."""
+    """Yield the slices of tiles of about AT_ONCE elements. Tiles are smaller if there would be fewer than workers."""
     height = min(rows, max(LEAST_ROWS, AT_ONCE // max(1, columns)))
     height = max(1, min(height, -(-rows // workers)))
     for (down,) in blocks((rows,), height):
