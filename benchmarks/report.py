@@ -131,14 +131,20 @@ def _checkout() -> str:
     return f"checkout {described}" if described else ""
 
 
+TEXT_CONTESTS = (": parse", ": print")
+"""The endings of contests in parsing and printing; the others have a section of their own, for a page of the site."""
+
+
 def markdown(facts: dict[str, str], results: Results) -> str:
     """Show everything, as docs/performance.md has it."""
     machine = table([("what", "which"), *facts.items()])
-    contests = "\n".join(result_table(result) for result in results.values())
+    texts = [result_table(each) for name, each in results.items() if name.endswith(TEXT_CONTESTS)]
+    others = [result_table(each) for name, each in results.items() if not name.endswith(TEXT_CONTESTS)]
     folded = (
         ("The targets", "The targets, and the measured figures", reach_table(results)),
         ("The machine", "The machine of the measurements, and the versions of the peers", machine),
-        ("The contests", f"The figures of all {len(results)} contests", contests),
+        ("Parsing and printing", f"The figures of the {len(texts)} contests in parsing and printing", "\n".join(texts)),
+        ("Other contests", f"The figures of the {len(others)} other contests", "\n".join(others)),
     )
     return "\n".join(f"## {title}\n\n{_folded(summary, tables)}" for title, summary, tables in folded)
 

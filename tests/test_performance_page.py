@@ -48,4 +48,4 @@ def test_a_changed_figure_changes_the_picture() -> None:
 def test_the_tables_are_folded() -> None:
     outside = re.sub(r"<details.*?</details>", "", PAGE, flags=re.DOTALL)
     assert re.findall(r"^\|", outside, re.MULTILINE) == []
-    assert PAGE.count('<details markdown="1">\n<summary>') == PAGE.count("\n\n</details>\n") == 3
+    assert PAGE.count('<details markdown="1">\n<summary>') == PAGE.count("\n\n</details>\n") == 4
