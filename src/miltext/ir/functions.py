@@ -6,6 +6,7 @@ Edits mark the changed parts; `ir.writing` writes these again and copies all oth
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from miltext.ir.parts import GraphError, Op, Use, Value, around
@@ -129,8 +130,16 @@ class Block(Attributed[proto.Block]):
     @property
     def function(self) -> Function:
         """The function that the block belongs to."""
-        owner = self.outermost.owner
-        assert not isinstance(owner, Op)
+        function = self.holder
+        assert function is not None, "a block of a removed operation belongs to no function"
+        return function
+
+    @property
+    def holder(self) -> Function | None:
+        """The function that the block belongs to; None if the block is inside a removed operation."""
+        owner: Function | Op | None = self.owner
+        while isinstance(owner, Op):
+            owner = owner.block.owner if owner.block is not None else None
         return owner
 
     @property
@@ -197,7 +206,7 @@ class Block(Attributed[proto.Block]):
             place = place.next
         for op in ops:
             self.note(op)
-            self.take(value.name for value in (*op.outputs, *op.inner_values()))
+            self.take(value.name for value in chain(op.outputs, op.inner_values()))
             op.detach()
             op.block, op.next, op.previous = self, place, self.last if place is None else place.previous
             if op.previous is None:
@@ -212,11 +221,9 @@ class Block(Attributed[proto.Block]):
 
     def note(self, op: Op) -> None:
         """Enter an operation, before it is inserted or taken out, in the function's journal, if any."""
-        owner: Function | Op | None = self.owner
-        while isinstance(owner, Op):
-            owner = owner.block.owner if owner.block is not None else None
-        if owner is not None and owner.journal is not None:
-            owner.journal.setdefault(op, op.block is not None)
+        function = self.holder
+        if function is not None and function.journal is not None:
+            function.journal.setdefault(op, op.block is not None)
 
     def put(self, use: Use, new: Value | proto.Value) -> None:
         """Return another value; `Value.replace_uses` calls this."""
@@ -235,7 +242,8 @@ class Block(Attributed[proto.Block]):
         self.outputs = []
 
     def take(self, names: Iterable[str]) -> None:
-        self.owner.take(names)
+        if (function := self.holder) is not None:
+            function.take(names)
 
     def touch(self) -> None:
         """Mark the block as edited, before the edit, and all enclosing operations and blocks."""
