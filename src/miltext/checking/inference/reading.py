@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.checking.inference.operands import Value as Known
 from miltext.checking.inference.operands import read_value
-from miltext.ir.functions import Block
 from miltext.ir.graph import Graph
 from miltext.ir.parts import Use, Value
 from miltext.schema.types import Type, read_type
